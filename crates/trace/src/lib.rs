@@ -1,0 +1,35 @@
+//! The trace: what a recording is on disk.
+//!
+//! A trace is a directory. Finished, it holds `trace.json` ([`meta::Meta`]) and one Parquet file
+//! per table ([`tables`]). While recording, and after a crash, it holds the raw spools instead,
+//! below `raw/` ([`spool`]): bytes as the kernel, the agent and `/proc` gave them.
+//!
+//! Terms: a *spool* is an append-only file of one source; a *table* is a Parquet file sorted by
+//! time; *time* is always CLOCK_MONOTONIC in nanoseconds, in every table and every spool.
+//!
+//! What always holds:
+//! * `trace.json` is written last and by rename, so a directory that has it has every table;
+//! * a reader refuses a schema version that it does not know, by name;
+//! * what was lost is counted, per source, in `trace.json`.
+//!
+//! This crate gives shapes only. What the bytes mean is the business of `loadline-analyze`.
+
+mod error;
+pub mod meta;
+pub mod read;
+pub mod spool;
+pub mod table;
+pub mod tables;
+pub mod write;
+
+pub use duckdb;
+pub use error::{Error, Result};
+pub use meta::Meta;
+pub use read::Trace;
+pub use write::TraceWriter;
+
+/// Name of the format in `trace.json`.
+pub const FORMAT: &str = "loadline-trace";
+
+/// Version of the tables. Raised by any change that an older reader would misread.
+pub const SCHEMA_VERSION: u32 = 1;

@@ -1,0 +1,51 @@
+//! Reading a trace.
+
+use std::path::{Path, PathBuf};
+
+use duckdb::Connection;
+
+use crate::error::{Error, Result};
+use crate::meta::Meta;
+use crate::write::quoted;
+
+/// A finished trace, open for reading.
+#[derive(Debug, Clone)]
+pub struct Trace {
+    /// Its directory.
+    pub dir: PathBuf,
+    /// Its `trace.json`.
+    pub meta: Meta,
+}
+
+impl Trace {
+    /// Opens the trace in `dir`; fails if it is unfinished, of another version or incomplete.
+    pub fn open(dir: &Path) -> Result<Trace> {
+        let meta = Meta::load(dir)?;
+        for table in crate::tables::all() {
+            let path = dir.join(format!("{}.parquet", table.name));
+            if !path.is_file() {
+                return Err(Error::Malformed {
+                    path,
+                    what: "is missing, although trace.json says that the trace is complete".into(),
+                });
+            }
+        }
+        Ok(Trace { dir: dir.into(), meta })
+    }
+
+    /// A new in-memory database in which every table of the trace is a view of its name, with
+    /// macros `t(ns)` (seconds since the recording began) and `ms(ns)`.
+    pub fn sql(&self) -> Result<Connection> {
+        let db = Connection::open_in_memory()?;
+        let mut setup = format!(
+            "CREATE MACRO t(ns) AS (ns - {})/1e9; CREATE MACRO ms(ns) AS ns/1e6;",
+            self.meta.begin_ns
+        );
+        for table in crate::tables::all() {
+            let file = self.dir.join(format!("{}.parquet", table.name));
+            setup += &format!("CREATE VIEW {} AS SELECT * FROM read_parquet({});", table.name, quoted(&file));
+        }
+        db.execute_batch(&setup)?;
+        Ok(db)
+    }
+}

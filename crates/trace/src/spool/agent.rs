@@ -1,0 +1,412 @@
+//! `raw/agent.events`: one sparse file that the agent's threads write through a shared mapping.
+//!
+//! The recorder creates it with its header; the agent maps it whole. A kernel thread that has
+//! something to say claims a chunk of 64 KiB by an atomic add on `next` and is its only writer.
+//! Everything is little-endian and written in place, so what was written before a crash is there.
+//!
+//! ```text
+//! file header (4096 bytes; the first chunk begins at 65536)
+//!      0  u64  magic "LLAGENT1"
+//!      8  u32  version (1)
+//!     12  u32  chunk size (65536)
+//!     16  u64  capacity: size of the file, a multiple of the chunk size
+//!     24  u64  next: offset of the next free chunk (atomic add; past capacity = full)
+//!     32  u64  events lost because the file was full (atomic)
+//!     40  u64  strings lost because the dictionary was full (atomic)
+//!     48  u32  state: 0 created, 1 agent starting, 2 recording, 3 stopped, 4 failed
+//!     52  u32  levels wanted: bit 0 jvm, bit 1 server, bit 2 app
+//!     56  u64  when the agent began to record
+//!     64  u64  when it stopped
+//!     72  u32  pid of the recorder in the target's pid namespace, 0 if not visible there
+//!   1024  text  path of the agent's native library, NUL-terminated (recorder writes)
+//!   2048  text  agent's message: an error when failed, else warnings a line each (agent writes)
+//!   3072  text  JSON {"jvm": …, "java": 17, "server": …, "name": …} (agent writes)
+//!
+//! chunk header (32 bytes)
+//!      0  u32  magic "LLCK"        4  u32  kind: 1 events, 2 strings
+//!      8  u32  kernel tid of the writer, in the target's pid namespace
+//!     12  u32  0                  16  u64  Java thread id of the writer, 0 if not a Java thread
+//!     24  u64  0
+//!
+//! event (32 bytes)                            u64 ts; u32 type; u32 c; u64 a; u64 b
+//! string (8 bytes + text, padded to 8)        u32 id; u32 length in bytes; UTF-8
+//! ```
+//!
+//! An event's `type` and a string's `id` are stored last, with release order: 0 ends a chunk.
+//! String ids: the Java half counts from 1, the native half from 0x8000_0001.
+
+use std::collections::HashMap;
+
+/// Magic of the file.
+pub const MAGIC: &[u8; 8] = b"LLAGENT1";
+/// Version of the layout.
+pub const VERSION: u32 = 1;
+/// Size of a chunk; the first begins at this offset too.
+pub const CHUNK: usize = 64 * 1024;
+/// Size of an event, and of a chunk's header.
+pub const EVENT: usize = 32;
+/// "LLCK", little-endian.
+pub const CHUNK_MAGIC: u32 = u32::from_le_bytes(*b"LLCK");
+
+/// Offsets in the header.
+pub mod at {
+    /// See the module's table.
+    pub const VERSION: usize = 8;
+    /// See the module's table.
+    pub const CHUNK: usize = 12;
+    /// See the module's table.
+    pub const CAPACITY: usize = 16;
+    /// See the module's table.
+    pub const NEXT: usize = 24;
+    /// See the module's table.
+    pub const LOST: usize = 32;
+    /// See the module's table.
+    pub const LOST_STRINGS: usize = 40;
+    /// See the module's table.
+    pub const STATE: usize = 48;
+    /// See the module's table.
+    pub const LEVELS: usize = 52;
+    /// See the module's table.
+    pub const BEGIN: usize = 56;
+    /// See the module's table.
+    pub const END: usize = 64;
+    /// See the module's table.
+    pub const RECORDER_PID: usize = 72;
+    /// See the module's table.
+    pub const LIBRARY: usize = 1024;
+    /// See the module's table.
+    pub const MESSAGE: usize = 2048;
+    /// See the module's table.
+    pub const INFO: usize = 3072;
+    /// Length of each of the three texts.
+    pub const TEXT: usize = 1024;
+}
+
+/// Values of `state` in the header.
+pub mod state {
+    /// The agent has not seen the file yet.
+    pub const CREATED: u32 = 0;
+    /// It is placing its probes.
+    pub const STARTING: u32 = 1;
+    /// It records.
+    pub const RECORDING: u32 = 2;
+    /// It has removed its probes and is dormant.
+    pub const STOPPED: u32 = 3;
+    /// It could not start; the message says why.
+    pub const FAILED: u32 = 4;
+}
+
+/// Bits of `levels` in the header.
+pub mod level {
+    /// JVM level.
+    pub const JVM: u32 = 1;
+    /// Server level.
+    pub const SERVER: u32 = 2;
+    /// Application level.
+    pub const APP: u32 = 4;
+}
+
+/// Types of events. `c` is a string id unless said otherwise; 0 is no string.
+pub mod kind {
+    /// A Java thread: a = Java id, b = kernel tid (0: the chunk's), c = name. Repeated when renamed.
+    pub const THREAD: u32 = 1;
+    /// A Java thread ends: a = Java id.
+    pub const THREAD_END: u32 = 2;
+    /// From here on the chunk speaks of virtual thread a (name c), until the next; a = 0: of the carrier itself.
+    pub const SWITCH_TO: u32 = 3;
+
+    /// Contended monitor: waits to enter. a = identity hash, c = class, b = Java id of a virtual thread or 0.
+    pub const MONITOR_ENTER: u32 = 10;
+    /// It has entered. a as before.
+    pub const MONITOR_ENTERED: u32 = 11;
+    /// Object.wait. a = identity hash, c = class, b = timeout in ms.
+    pub const MONITOR_WAIT: u32 = 12;
+    /// Back from Object.wait. b = 1 if it timed out.
+    pub const MONITOR_WAITED: u32 = 13;
+    /// LockSupport.park. a = identity hash of the blocker, b = Java id of its owner or 0, c = its class.
+    pub const PARK: u32 = 14;
+    /// Back from park.
+    pub const UNPARKED: u32 = 15;
+
+    /// A garbage collection stops the program.
+    pub const GC_START: u32 = 20;
+    /// It goes on.
+    pub const GC_END: u32 = 21;
+    /// After a collection: c = collector, a = string id of the cause, b = heap before << 32 | after, in KiB / 4.
+    pub const GC_INFO: u32 = 22;
+
+    /// A connection was accepted: a = its key, b = peer port, c = peer address.
+    pub const CONN_OPEN: u32 = 30;
+    /// It was closed: a.
+    pub const CONN_CLOSE: u32 = 31;
+    /// It was handed to the workers' queue: a.
+    pub const QUEUED: u32 = 32;
+    /// A worker begins to serve it: a = key.
+    pub const VISIT_BEGIN: u32 = 33;
+    /// The worker leaves it: a = key.
+    pub const VISIT_END: u32 = 34;
+    /// A step of the TLS handshake begins, within a visit.
+    pub const TLS_ENTER: u32 = 35;
+    /// The step ends: b = 0 done, -1 failed, else more to come.
+    pub const TLS_EXIT: u32 = 36;
+    /// A key was chosen, as only a full handshake does.
+    pub const TLS_KEY: u32 = 37;
+    /// A request reached the container: c = "METHOD /path".
+    pub const REQUEST: u32 = 38;
+    /// The container answered: b = status.
+    pub const STATUS: u32 = 39;
+    /// The request is over and its response is out.
+    pub const REQUEST_END: u32 = 40;
+    /// The servlet's service begins: c = servlet.
+    pub const SERVICE_BEGIN: u32 = 41;
+    /// It ends.
+    pub const SERVICE_END: u32 = 42;
+    /// The parser looks for a request's first byte, within a visit; also after each request on a kept connection.
+    pub const REQUEST_PARSE: u32 = 43;
+
+    /// A connection is asked of a pool: c = pool.
+    pub const POOL_WAIT_BEGIN: u32 = 50;
+    /// It has it: a = the connection's identity, 0 if it got none.
+    pub const POOL_WAIT_END: u32 = 51;
+    /// A pooled connection is given back: a.
+    pub const POOL_RELEASE: u32 = 52;
+    /// A statement begins: c = SQL.
+    pub const SQL_BEGIN: u32 = 53;
+    /// It ends.
+    pub const SQL_END: u32 = 54;
+
+    /// The thread's application state becomes c.
+    pub const APP_STATE: u32 = 60;
+    /// It becomes c, and the old one is kept.
+    pub const APP_PUSH: u32 = 61;
+    /// The old one is back.
+    pub const APP_POP: u32 = 62;
+    /// An application event: c = type, a = value.
+    pub const APP_EVENT: u32 = 63;
+    /// A named span begins: c = name, a = its id.
+    pub const SPAN_BEGIN: u32 = 64;
+    /// A named span ends, perhaps on another thread: a = its id.
+    pub const SPAN_END: u32 = 65;
+}
+
+/// One event, with its writer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Event {
+    /// When, CLOCK_MONOTONIC.
+    pub ts: i64,
+    /// One of [`kind`].
+    pub kind: u32,
+    /// See [`kind`].
+    pub a: u64,
+    /// See [`kind`].
+    pub b: u64,
+    /// See [`kind`].
+    pub c: u32,
+    /// Kernel tid of the writer, in the target's pid namespace.
+    pub tid: u32,
+    /// Java id of the virtual thread it speaks of; 0 = the writer itself.
+    pub virtual_id: u64,
+}
+
+/// What the header says.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Header {
+    /// One of [`state`].
+    pub state: u32,
+    /// Bits of [`level`].
+    pub levels: u32,
+    /// Offset of the next free chunk.
+    pub next: u64,
+    /// Events lost.
+    pub lost: u64,
+    /// Strings lost.
+    pub lost_strings: u64,
+    /// When the agent began.
+    pub begin: i64,
+    /// When it stopped, 0 if it did not.
+    pub end: i64,
+    /// Error or warnings.
+    pub message: String,
+    /// The agent's JSON.
+    pub info: String,
+}
+
+/// The header of a new spool, [`CHUNK`] bytes long.
+pub fn new_header(capacity: u64, levels: u32, recorder_pid: u32, library: &str) -> Vec<u8> {
+    let mut h = vec![0u8; CHUNK];
+    let mut put = |at: usize, bytes: &[u8]| h[at..at + bytes.len()].copy_from_slice(bytes);
+    put(0, MAGIC);
+    put(at::VERSION, &VERSION.to_le_bytes());
+    put(at::CHUNK, &(CHUNK as u32).to_le_bytes());
+    put(at::CAPACITY, &capacity.to_le_bytes());
+    put(at::NEXT, &(CHUNK as u64).to_le_bytes());
+    put(at::LEVELS, &levels.to_le_bytes());
+    put(at::RECORDER_PID, &recorder_pid.to_le_bytes());
+    put(at::LIBRARY, &library.as_bytes()[..library.len().min(at::TEXT - 1)]);
+    h
+}
+
+/// Reads a header; `None` if these are not the first bytes of an agent's spool of this version.
+pub fn header(bytes: &[u8]) -> Option<Header> {
+    if bytes.len() < 4096 || &bytes[..8] != MAGIC || u32_at(bytes, at::VERSION)? != VERSION {
+        return None;
+    }
+    Some(Header {
+        state: u32_at(bytes, at::STATE)?,
+        levels: u32_at(bytes, at::LEVELS)?,
+        next: u64_at(bytes, at::NEXT)?,
+        lost: u64_at(bytes, at::LOST)?,
+        lost_strings: u64_at(bytes, at::LOST_STRINGS)?,
+        begin: u64_at(bytes, at::BEGIN)? as i64,
+        end: u64_at(bytes, at::END)? as i64,
+        message: text_at(bytes, at::MESSAGE),
+        info: text_at(bytes, at::INFO),
+    })
+}
+
+/// Everything in a spool: events sorted by time (those of one writer keep their order), and strings.
+pub fn read(bytes: &[u8]) -> (Vec<Event>, HashMap<u32, String>) {
+    let mut events = Vec::new();
+    let mut strings = HashMap::new();
+    for chunk in bytes.get(CHUNK..).unwrap_or_default().chunks(CHUNK) {
+        if u32_at(chunk, 0) != Some(CHUNK_MAGIC) {
+            continue; // claimed by a thread that died before it wrote, or never claimed
+        }
+        match u32_at(chunk, 4) {
+            Some(1) => read_events(chunk, &mut events),
+            Some(2) => read_strings(chunk, &mut strings),
+            _ => {}
+        }
+    }
+    events.sort_by_key(|e| e.ts); // stable: within one chunk the order is the writer's
+    (events, strings)
+}
+
+fn read_events(chunk: &[u8], events: &mut Vec<Event>) {
+    let tid = u32_at(chunk, 8).unwrap_or(0);
+    let mut virtual_id = 0;
+    for e in chunk[EVENT..].chunks_exact(EVENT) {
+        let (Some(ts), Some(kind), Some(c), Some(a), Some(b)) =
+            (u64_at(e, 0), u32_at(e, 8), u32_at(e, 12), u64_at(e, 16), u64_at(e, 24))
+        else {
+            return;
+        };
+        if kind == 0 {
+            return;
+        }
+        if kind == self::kind::SWITCH_TO {
+            virtual_id = a;
+        }
+        events.push(Event { ts: ts as i64, kind, a, b, c, tid, virtual_id });
+    }
+}
+
+fn read_strings(chunk: &[u8], strings: &mut HashMap<u32, String>) {
+    let mut at = EVENT;
+    while let (Some(id), Some(len)) = (u32_at(chunk, at), u32_at(chunk, at + 4)) {
+        let end = at + 8 + len as usize;
+        if id == 0 || end > chunk.len() {
+            return;
+        }
+        strings.insert(id, String::from_utf8_lossy(&chunk[at + 8..end]).into_owned());
+        at = end.next_multiple_of(8);
+    }
+}
+
+fn u32_at(b: &[u8], at: usize) -> Option<u32> {
+    Some(u32::from_le_bytes(b.get(at..at + 4)?.try_into().ok()?))
+}
+
+fn u64_at(b: &[u8], at: usize) -> Option<u64> {
+    Some(u64::from_le_bytes(b.get(at..at + 8)?.try_into().ok()?))
+}
+
+fn text_at(b: &[u8], at: usize) -> String {
+    let field = &b[at..at + self::at::TEXT];
+    let end = field.iter().position(|&c| c == 0).unwrap_or(field.len());
+    String::from_utf8_lossy(&field[..end]).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn chunk(kind: u32, tid: u32) -> Vec<u8> {
+        let mut c = CHUNK_MAGIC.to_le_bytes().to_vec();
+        c.extend(kind.to_le_bytes());
+        c.extend(tid.to_le_bytes());
+        c.resize(EVENT, 0);
+        c
+    }
+
+    fn event(chunk: &mut Vec<u8>, ts: u64, kind: u32, a: u64) {
+        chunk.extend(ts.to_le_bytes());
+        chunk.extend(kind.to_le_bytes());
+        chunk.extend(0u32.to_le_bytes());
+        chunk.extend(a.to_le_bytes());
+        chunk.extend(0u64.to_le_bytes());
+    }
+
+    fn spool(chunks: Vec<Vec<u8>>) -> Vec<u8> {
+        let mut s = new_header(1 << 20, 7, 1, "/lib/x.so");
+        for mut c in chunks {
+            c.resize(CHUNK, 0);
+            s.extend(c);
+        }
+        s
+    }
+
+    #[test]
+    fn events_of_all_chunks_come_sorted_by_time_with_their_writer() {
+        let (mut x, mut y) = (chunk(1, 11), chunk(1, 22));
+        event(&mut x, 5, kind::PARK, 1);
+        event(&mut x, 9, kind::UNPARKED, 1);
+        event(&mut y, 7, kind::APP_POP, 0);
+        let (events, _) = read(&spool(vec![x, y]));
+        let seen: Vec<_> = events.iter().map(|e| (e.ts, e.tid)).collect();
+        assert_eq!(seen, [(5, 11), (7, 22), (9, 11)]);
+    }
+
+    #[test]
+    fn an_event_whose_type_was_never_stored_ends_its_chunk() {
+        let mut x = chunk(1, 11);
+        event(&mut x, 5, kind::APP_POP, 0);
+        event(&mut x, 6, 0, 0);
+        event(&mut x, 7, kind::APP_POP, 0);
+        assert_eq!(read(&spool(vec![x])).0.len(), 1);
+    }
+
+    #[test]
+    fn events_after_a_switch_belong_to_the_virtual_thread() {
+        let mut x = chunk(1, 11);
+        event(&mut x, 1, kind::APP_POP, 0);
+        event(&mut x, 2, kind::SWITCH_TO, 77);
+        event(&mut x, 3, kind::APP_POP, 0);
+        event(&mut x, 4, kind::SWITCH_TO, 0);
+        event(&mut x, 5, kind::APP_POP, 0);
+        let of: Vec<_> = read(&spool(vec![x])).0.iter().map(|e| e.virtual_id).collect();
+        assert_eq!(of, [0, 77, 77, 0, 0]);
+    }
+
+    #[test]
+    fn strings_are_read_until_the_first_that_was_not_finished() {
+        let mut s = chunk(2, 0);
+        for (id, text) in [(1u32, "abc"), (2, "defghijk"), (0, "zz")] {
+            s.extend(id.to_le_bytes());
+            s.extend((text.len() as u32).to_le_bytes());
+            s.extend(text.as_bytes());
+            s.resize(s.len().next_multiple_of(8), 0);
+        }
+        let (_, strings) = read(&spool(vec![s]));
+        assert_eq!(strings.len(), 2);
+        assert_eq!(strings[&2], "defghijk");
+    }
+
+    #[test]
+    fn a_header_of_another_version_is_refused() {
+        let mut s = new_header(1 << 20, 7, 1, "/x");
+        assert_eq!(header(&s).expect("a header").levels, 7);
+        s[8] = 9;
+        assert_eq!(header(&s), None);
+    }
+}

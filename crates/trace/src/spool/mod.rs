@@ -1,0 +1,73 @@
+//! The raw spools: what the sources wrote while recording, below `DIR/raw/`.
+//!
+//! | file | written by | content |
+//! | --- | --- | --- |
+//! | `session.json` | recorder, at start | [`session::Session`]: who, what, when |
+//! | `kernel.N` | recorder, from the ring of CPU N | [`kernel`]: scheduler and system-call records |
+//! | `agent.events` | the agent in the JVM, through a shared mapping | [`agent`]: events and strings |
+//! | `agent.control` | recorder (a FIFO) | `stop`; end of file means that the recorder is gone |
+//! | `proc.jsonl` | recorder | [`procfs`]: threads, descriptors, counters, the JVM's thread dump |
+//!
+//! Every reader here takes whatever a crash left: it stops at the first byte that was never
+//! written and never fails on a torn end.
+
+pub mod agent;
+pub mod kernel;
+pub mod procfs;
+pub mod session;
+
+use std::path::{Path, PathBuf};
+
+/// Paths of the spools of one trace.
+#[derive(Debug, Clone)]
+pub struct RawDir(PathBuf);
+
+impl RawDir {
+    /// Spools of the trace in `dir`.
+    pub fn of(dir: &Path) -> RawDir {
+        RawDir(dir.join("raw"))
+    }
+
+    /// The directory itself.
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+
+    /// `session.json`.
+    pub fn session(&self) -> PathBuf {
+        self.0.join("session.json")
+    }
+
+    /// Spool of one CPU's ring.
+    pub fn kernel(&self, cpu: usize) -> PathBuf {
+        self.0.join(format!("kernel.{cpu}"))
+    }
+
+    /// Spools of all CPUs' rings that exist.
+    pub fn kernels(&self) -> Vec<PathBuf> {
+        let mut found: Vec<PathBuf> = std::fs::read_dir(&self.0)
+            .into_iter()
+            .flatten()
+            .flatten()
+            .map(|e| e.path())
+            .filter(|p| p.file_name().is_some_and(|n| n.to_string_lossy().starts_with("kernel.")))
+            .collect();
+        found.sort();
+        found
+    }
+
+    /// `agent.events`.
+    pub fn agent(&self) -> PathBuf {
+        self.0.join("agent.events")
+    }
+
+    /// `agent.control`.
+    pub fn control(&self) -> PathBuf {
+        self.0.join("agent.control")
+    }
+
+    /// `proc.jsonl`.
+    pub fn procfs(&self) -> PathBuf {
+        self.0.join("proc.jsonl")
+    }
+}
