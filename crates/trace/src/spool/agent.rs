@@ -1,7 +1,10 @@
 //! `raw/agent.events`: one sparse file that the agent's threads write through a shared mapping.
 //!
 //! The recorder creates it with its header; the agent maps it whole. A kernel thread that has
-//! something to say claims a chunk of 64 KiB by an atomic add on `next` and is its only writer.
+//! something to say claims a chunk of 64 KiB by moving `next` forward (compare and swap), and is
+//! its only writer. `capacity` may grow while recording: the recorder allocates the file's blocks
+//! ahead of `next`, so that a full disk can never turn a store into SIGBUS in the JVM. A claim
+//! reads `capacity` afresh; if `next` + chunk would pass it, `next` stays and the event is lost.
 //! Everything is little-endian and written in place, so what was written before a crash is there.
 //!
 //! ```text
@@ -9,8 +12,8 @@
 //!      0  u64  magic "LLAGENT1"
 //!      8  u32  version (1)
 //!     12  u32  chunk size (65536)
-//!     16  u64  capacity: size of the file, a multiple of the chunk size
-//!     24  u64  next: offset of the next free chunk (atomic add; past capacity = full)
+//!     16  u64  capacity: bytes that may be written now; grows up to the file's size, which is mapped whole
+//!     24  u64  next: offset of the next free chunk (compare and swap; never past capacity)
 //!     32  u64  events lost because the file was full (atomic)
 //!     40  u64  strings lost because the dictionary was full (atomic)
 //!     48  u32  state: 0 created, 1 agent starting, 2 recording, 3 stopped, 4 failed
