@@ -1,1 +1,72 @@
-fn main() {}
+//! The `loadline` binary: arguments in, one call, output.
+//!
+//! Exit codes: 0 done, 1 failed, 2 wrong usage (also a value that makes no sense). Results go to
+//! stdout, everything said on the way to stderr, so that output can be piped.
+
+mod commands;
+mod companions;
+mod interrupt;
+mod show;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+#[derive(Parser)]
+#[command(
+    name = "loadline",
+    version,
+    about = "Shows where the time of every request of a Java server went",
+    after_help = "Examples:\n  \
+        sudo loadline record --pid shop -o monday.trace -d 20s\n  \
+        loadline report monday.trace\n  \
+        loadline open monday.trace\n  \
+        loadline query monday.trace \"SELECT phase, cause, sum(duration_ns)/1e6 AS ms FROM breakdown GROUP BY ALL ORDER BY ms DESC\"\n\n\
+        Every command has its own --help with examples.",
+    disable_help_subcommand = true
+)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Record(commands::record::Args),
+    Recover(commands::recover::Args),
+    Report(commands::report::Args),
+    Open(commands::open::Args),
+    Query(commands::query::Args),
+    Load(commands::load::Args),
+}
+
+/// An error in what the user asked for, as against one in doing it: exit code 2.
+#[derive(Debug)]
+pub struct Usage(pub String);
+
+impl std::fmt::Display for Usage {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Usage {}
+
+fn main() -> ExitCode {
+    let result = match Cli::parse().command {
+        Command::Record(args) => commands::record::run(args),
+        Command::Recover(args) => commands::recover::run(args),
+        Command::Report(args) => commands::report::run(args),
+        Command::Open(args) => commands::open::run(args),
+        Command::Query(args) => commands::query::run(args),
+        Command::Load(args) => commands::load::run(args),
+    };
+    match result {
+        Ok(code) => code,
+        Err(e) if show::is_broken_pipe(&e) => ExitCode::SUCCESS,
+        Err(e) => {
+            eprintln!("error: {e:#}");
+            ExitCode::from(if e.is::<Usage>() { 2 } else { 1 })
+        }
+    }
+}

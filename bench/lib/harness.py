@@ -1,0 +1,103 @@
+"""What the benchmarks share: the machine they ran on, medians and spreads, and where results go.
+
+A benchmark prints a table for people and, as its last line, one JSON object of its figures. With
+--quick it ends within three minutes and writes nothing; without it, the same object goes to
+bench/results/NAME.json together with machine, kernel, JDK, command and date.
+"""
+
+import datetime
+import json
+import os
+import platform
+import statistics
+import subprocess
+import sys
+
+ROOT = os.path.realpath(os.path.join(os.path.dirname(__file__), "..", ".."))
+BUILT = os.path.join(ROOT, "target", "release")
+
+
+def quick():
+    """Whether --quick was given; anything else on the command line is refused."""
+    unknown = [a for a in sys.argv[1:] if a != "--quick"]
+    if unknown:
+        sys.exit(f"usage: {os.path.relpath(sys.argv[0], ROOT)} [--quick]   ({unknown[0]!r} is not known)")
+    return "--quick" in sys.argv[1:]
+
+
+def built(name):
+    """Path of something that `make build` puts beside the binary."""
+    path = os.path.join(BUILT, name)
+    if not os.path.exists(path):
+        sys.exit(f"{path} is missing: run `make build` first")
+    return path
+
+
+def jdks():
+    """(major version, home) of each JDK on this machine, 17 and later, one per version, the default first."""
+    homes = []
+    try:
+        javac = subprocess.run(["sh", "-c", "readlink -f $(command -v javac)"], capture_output=True, text=True)
+        homes.append(os.path.dirname(os.path.dirname(javac.stdout.strip())))
+        homes += [os.path.join("/usr/lib/jvm", n) for n in sorted(os.listdir("/usr/lib/jvm"))]
+    except FileNotFoundError:
+        pass
+    found = {}
+    for home in homes:
+        java = os.path.join(home, "bin", "java")
+        if not os.access(java, os.X_OK) or not os.access(os.path.join(home, "bin", "javac"), os.X_OK):
+            continue
+        text = subprocess.run([java, "-XshowSettings:properties", "-version"], capture_output=True, text=True).stderr
+        for line in text.splitlines():
+            if "java.specification.version = " in line:
+                version = line.split("= ")[1].strip()
+                if version.isdigit() and int(version) >= 17:
+                    found.setdefault(int(version), home)
+    return list(found.items())
+
+
+def machine():
+    """Where the figures come from."""
+    model = "unknown"
+    with open("/proc/cpuinfo") as f:
+        for line in f:
+            if line.startswith("model name"):
+                model = line.split(":", 1)[1].strip()
+                break
+    java = subprocess.run(["java", "-version"], capture_output=True, text=True).stderr.splitlines()
+    return {
+        "cpu": model,
+        "cores": os.cpu_count(),
+        "memory_gib": round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30),
+        "kernel": platform.release(),
+        "jdk": java[1] if len(java) > 1 else "unknown",
+    }
+
+
+def spread(values):
+    """Median, smallest and largest of several runs."""
+    return {
+        "median": round(statistics.median(values), 4),
+        "min": round(min(values), 4),
+        "max": round(max(values), 4),
+        "runs": len(values),
+    }
+
+
+def finish(name, figures):
+    """Prints the figures as the last line and, in a full run, keeps them in bench/results."""
+    if not quick():
+        result = {
+            "bench": name,
+            "command": f"bench/{name}",
+            "date": datetime.date.today().isoformat(),
+            "machine": machine(),
+            "figures": figures,
+        }
+        path = os.path.join(ROOT, "bench", "results", f"{name}.json")
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w") as f:
+            json.dump(result, f, indent=1)
+            f.write("\n")
+        print(f"wrote bench/results/{name}.json")
+    print(json.dumps(figures))

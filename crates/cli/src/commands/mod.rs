@@ -1,0 +1,8 @@
+//! One file per command: its arguments, and the one call that it makes.
+
+pub mod load;
+pub mod open;
+pub mod query;
+pub mod record;
+pub mod recover;
+pub mod report;

@@ -1,0 +1,251 @@
+use std::ffi::OsString;
+use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use anyhow::{Context, Result};
+use indicatif::ProgressBar;
+use loadline_record::{AgentFiles, Levels, Options, Progress, Stage, Target};
+use loadline_trace::Meta;
+
+use crate::{Usage, companions, interrupt, show};
+
+/// Record a running JVM, or one that it starts, into a trace
+#[derive(clap::Args)]
+#[command(after_help = "Examples:\n  \
+    sudo loadline record --pid 4121 -o monday.trace -d 20s\n  \
+    sudo loadline record --pid shop                          (by main class or jar; until Ctrl-C)\n  \
+    sudo loadline record --pid shop --syscalls -d 5s         (also every system call: dearer, see docs/record.md)\n  \
+    loadline record --levels jvm,server,app --pid shop       (needs no privilege)\n  \
+    sudo loadline record -o start.trace -- java -jar shop.jar\n\n\
+    The agent is attached, records, and is dormant afterwards; JDK 17 and later.")]
+pub struct Args {
+    /// A running JVM: its process id, or a part of its main class or jar's name
+    #[arg(long, value_name = "PID|NAME", required_unless_present = "command", conflicts_with = "command")]
+    pid: Option<String>,
+    /// Where to write the trace: a directory that does not exist yet [default: NAME-DATE-TIME.trace]
+    #[arg(short, long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// How long to record [default: until Ctrl-C, or until the JVM ends]
+    #[arg(short, long, value_name = "TIME", value_parser = show::parse_duration)]
+    duration: Option<Duration>,
+    /// Also record every system call
+    #[arg(long)]
+    syscalls: bool,
+    /// The levels to record
+    #[arg(long, value_delimiter = ',', default_value = "kernel,jvm,server,app", value_name = "LIST",
+          value_parser = ["kernel", "jvm", "server", "app"])]
+    levels: Vec<String>,
+    /// Size of the kernel's ring buffer, per CPU (a power of two)
+    #[arg(long, default_value = "32M", value_parser = show::parse_size)]
+    ring: u64,
+    /// The most that the JVM, server and application levels may write together
+    #[arg(long, default_value = "4G", value_parser = show::parse_size)]
+    agent_max: u64,
+    /// Keep the raw spools beside the tables
+    #[arg(long)]
+    keep_raw: bool,
+    /// Start this JVM and record it until it ends
+    #[arg(last = true, value_name = "COMMAND")]
+    command: Vec<OsString>,
+}
+
+pub fn run(args: Args) -> Result<ExitCode> {
+    let level = |name: &str| args.levels.iter().any(|l| l == name);
+    let levels = Levels {
+        kernel: level("kernel"),
+        syscalls: args.syscalls,
+        jvm: level("jvm"),
+        server: level("server"),
+        app: level("app"),
+    };
+    if args.syscalls && !levels.kernel {
+        return Err(Usage("--syscalls needs the kernel level: add it to --levels".into()).into());
+    }
+    if !args.ring.is_power_of_two() || args.ring < 1 << 16 || args.ring > 1 << 30 {
+        return Err(Usage(format!("--ring is {} bytes; it must be a power of two from 64K to 1G", args.ring)).into());
+    }
+    let target = match &args.pid {
+        Some(text) => Target::Pid(loadline_record::resolve(text)?),
+        None => Target::Command(args.command),
+    };
+    let out = match args.out {
+        Some(dir) => dir,
+        None => default_out(&target),
+    };
+    let options = Options {
+        target,
+        out: out.clone(),
+        levels,
+        duration: args.duration,
+        agent: AgentFiles {
+            jar: companions::beside_the_binary("loadline-agent.jar")?,
+            library: companions::beside_the_binary("libloadline-agent.so")?,
+        },
+        ring_bytes: args.ring as usize,
+        agent_capacity: args.agent_max,
+    };
+    let stop = interrupt::flag()?;
+    let mut display = Display::new(args.duration);
+    let recorded = loadline_record::record(&options, &stop, &mut |p| display.show(p));
+    display.end();
+    let recorded = recorded?;
+    build_tables(&out, args.keep_raw)?;
+    let out = out.display();
+    eprintln!("  next: loadline report {out}     loadline open {out}");
+    Ok(match recorded.child {
+        // As a shell would: the command's own status is the result of running it.
+        Some(status) if !status.success() && !interrupt::requested(&stop) => {
+            eprintln!("  note: the command ended with {status}");
+            ExitCode::from(1)
+        }
+        _ => ExitCode::SUCCESS,
+    })
+}
+
+/// Turns raw spools into tables, with a bar, and says what came of it.
+pub fn build_tables(dir: &Path, keep_raw: bool) -> Result<Meta> {
+    let begin = Instant::now();
+    let bar = show::bar(1000, "  writing    {bar:25} {msg}");
+    let meta = loadline_analyze::build(dir, keep_raw, &mut |part, what| {
+        bar.set_position((part * 1000.0) as u64);
+        bar.set_message(what.to_owned());
+    })
+    .with_context(|| {
+        format!("the raw recording is kept in {0}/raw; `loadline recover {0}` tries again", dir.display())
+    })?;
+    bar.finish_and_clear();
+    let rows: u64 = meta.tables.values().sum();
+    eprintln!(
+        "  wrote {} ({:.1} s recorded, {} rows, {}) in {:.1} s{}",
+        dir.display(),
+        meta.seconds(),
+        show::count(rows),
+        show::bytes(size_of_tables(dir)),
+        begin.elapsed().as_secs_f64(),
+        match meta.lost() {
+            0 => String::new(),
+            n => format!("; {} events LOST: {:?}", show::count(n), meta.losses),
+        }
+    );
+    Ok(meta)
+}
+
+fn size_of_tables(dir: &Path) -> u64 {
+    std::fs::read_dir(dir)
+        .into_iter()
+        .flatten()
+        .flatten()
+        .filter_map(|e| e.metadata().ok())
+        .filter(|m| m.is_file())
+        .map(|m| m.len())
+        .sum()
+}
+
+/// `shop-20261121-0930.trace`: sorts by time, and says what it is.
+fn default_out(target: &Target) -> PathBuf {
+    let name = match target {
+        Target::Pid(pid) => loadline_record::running_jvms()
+            .into_iter()
+            .find(|jvm| jvm.pid == *pid)
+            .map(|jvm| jvm.name),
+        Target::Command(_) => None,
+    };
+    let name: String = name
+        .unwrap_or_else(|| "java".into())
+        .chars()
+        .map(|c| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '_' })
+        .collect();
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_secs() as i64);
+    PathBuf::from(format!("{name}-{}.trace", stamp(now)))
+}
+
+/// UTC date and time without separators that a shell would mind.
+fn stamp(unix_seconds: i64) -> String {
+    // SAFETY: gmtime_r writes only into `tm`, which outlives the call.
+    let tm = unsafe {
+        let mut tm: libc::tm = std::mem::zeroed();
+        libc::gmtime_r(&unix_seconds, &mut tm);
+        tm
+    };
+    format!(
+        "{:04}{:02}{:02}-{:02}{:02}{:02}",
+        tm.tm_year + 1900,
+        tm.tm_mon + 1,
+        tm.tm_mday,
+        tm.tm_hour,
+        tm.tm_min,
+        tm.tm_sec
+    )
+}
+
+/// What stands on the terminal while recording: one line when it begins, then a bar.
+struct Display {
+    duration: Option<Duration>,
+    bar: ProgressBar,
+    introduced: bool,
+}
+
+impl Display {
+    fn new(duration: Option<Duration>) -> Display {
+        let template = if duration.is_some() {
+            "  recording  {bar:25} {msg}"
+        } else {
+            "  recording  {spinner} {msg}"
+        };
+        let total = duration.map_or(0, |d| d.as_millis() as u64);
+        Display { duration, bar: show::bar(total, template), introduced: false }
+    }
+
+    fn show(&mut self, p: &Progress) {
+        if !self.introduced && p.stage == Stage::Recording {
+            self.introduced = true;
+            self.bar.suspend(|| eprintln!("{}", introduction(p)));
+            if !std::io::stderr().is_terminal() {
+                let until = self.duration.map_or("until stopped".into(), |d| format!("for {} s", d.as_secs_f64()));
+                eprintln!("  recording {until}");
+            }
+        }
+        self.bar.set_position(p.elapsed.as_millis() as u64);
+        self.bar.set_message(match p.stage {
+            Stage::Attaching => "attaching".into(),
+            Stage::Stopping => "stopping".into(),
+            Stage::Recording => format!(
+                "{:.1} s   {} kernel events   {}   lost {}   cost {:.1}% of a CPU",
+                p.elapsed.as_secs_f64(),
+                show::count(p.kernel_events),
+                show::bytes(p.bytes),
+                show::count(p.lost),
+                p.own_cpu_share * 100.0
+            ),
+        });
+    }
+
+    fn end(&self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+/// `shop (pid 4121, OpenJDK 25, Tomcat 11.0.9)   kernel ✓  jvm ✓ …`, then why what is missing is.
+fn introduction(p: &Progress) -> String {
+    let mark = |name: &str| match p.levels.get(name) {
+        Some(l) if l.recorded => format!("{name} ✓"),
+        _ => format!("{name} –"),
+    };
+    let marks: Vec<String> = ["kernel", "jvm", "server", "app"].map(mark).to_vec();
+    let syscalls = if p.levels.get("syscalls").is_some_and(|l| l.recorded) { "on" } else { "off" };
+    let mut text = format!("  {}   {}   syscalls {syscalls}", p.target, marks.join("  "));
+    for level in p.levels.values().filter(|l| !l.recorded && !l.why.is_empty()) {
+        text += &format!("\n  note: {}", level.why);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn a_default_name_tells_the_time() {
+        assert_eq!(super::stamp(1_795_246_200), "20261121-071000");
+    }
+}

@@ -1,0 +1,19 @@
+//! The files that lie beside the binary: the agent's jar and library, and the viewer's page.
+
+use std::path::PathBuf;
+
+use anyhow::{Context, Result, bail};
+
+/// A file or folder beside the binary; the error says what is missing and how to get it.
+pub fn beside_the_binary(name: &str) -> Result<PathBuf> {
+    let exe = std::env::current_exe().context("cannot tell where the loadline binary lies")?;
+    let dir = exe.parent().unwrap_or(&exe);
+    let path = dir.join(name);
+    if !path.exists() {
+        bail!(
+            "{} is missing: it belongs beside the binary. Copy the whole folder that `make dist` made, or run `make build` in a checkout",
+            path.display()
+        );
+    }
+    Ok(path)
+}
