@@ -1,0 +1,118 @@
+package dev.loadline.auction.web;
+
+import dev.loadline.auction.data.DataGenerator;
+import jakarta.servlet.http.HttpServlet;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletResponse;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.zip.CRC32;
+
+/**
+ * The static part: style sheet, about page, logo (3.5 kB), category icons (1 kB), item thumbnails
+ * (2 kB) and photos (50 kB). Generated at start from the seed, kept in memory,
+ * cacheable, with an entity tag.
+ */
+final class StaticFiles extends HttpServlet {
+    /** Different pictures; the items share them. */
+    private static final int PHOTOS = 32;
+
+    private record StaticFile(String type, String tag, byte[] bytes) {
+    }
+
+    private final transient Map<String, StaticFile> files = new HashMap<>();
+
+    StaticFiles(long seed) {
+        add("/images/logo.png", "image/png", Png.picture(160, 24, 4, seed));
+        for (int i = 1; i <= DataGenerator.CATEGORIES; i++) {
+            add("/images/icon-" + i + ".png", "image/png", Png.picture(32, 32, 4, seed + i));
+        }
+        for (int i = 0; i < PHOTOS; i++) {
+            add("/images/thumb-" + i + ".png", "image/png", Png.picture(48, 36, 6, seed + 1000 + i));
+            add("/images/photo-" + i + ".png", "image/png", Png.picture(320, 240, 1, seed + 1000 + i));
+        }
+        add("/style.css", "text/css;charset=UTF-8", STYLE.getBytes(StandardCharsets.UTF_8));
+        add("/about.html", "text/html;charset=UTF-8", about().getBytes(StandardCharsets.UTF_8));
+    }
+
+    static String thumbOf(int item) {
+        return "/images/thumb-" + item % PHOTOS + ".png";
+    }
+
+    static String photoOf(int item) {
+        return "/images/photo-" + item % PHOTOS + ".png";
+    }
+
+    private void add(String path, String type, byte[] bytes) {
+        var crc = new CRC32();
+        crc.update(bytes);
+        files.put(path, new StaticFile(type, "\"" + Long.toHexString(crc.getValue()) + "\"", bytes));
+    }
+
+    @Override
+    protected void doGet(HttpServletRequest request, HttpServletResponse response) throws IOException {
+        String path = request.getServletPath() + (request.getPathInfo() == null ? "" : request.getPathInfo());
+        StaticFile file = files.get(path);
+        if (file == null) {
+            response.setStatus(HttpServletResponse.SC_NOT_FOUND);
+            response.setContentType("text/html;charset=UTF-8");
+            response.getWriter().write(ErrorPage.of(HttpServletResponse.SC_NOT_FOUND, "There is no such file."));
+            return;
+        }
+        response.setHeader("Cache-Control", "public, max-age=86400");
+        response.setHeader("ETag", file.tag);
+        if (file.tag.equals(request.getHeader("If-None-Match"))) {
+            response.setStatus(HttpServletResponse.SC_NOT_MODIFIED);
+            return;
+        }
+        response.setContentType(file.type);
+        response.setContentLength(file.bytes.length);
+        response.getOutputStream().write(file.bytes);
+    }
+
+    private static String about() {
+        return new Html("about", "About").raw("""
+            <p>The Auction is a web site with the shape of RUBiS, the Rice University Bidding System: categories, regions,
+            items, bids, users and what they say about one another. It exists to be loaded, recorded and broken.</p>
+            <section>
+            <h2>What it is made of</h2>
+            <p>Servlets on Tomcat, a pool of database connections, a database in the same process, and TLS as everybody
+            uses it. Every page asks the database for what it shows and gives the connection back before it writes.</p>
+            </section>
+            <section>
+            <h2>What it is not</h2>
+            <p>It is not slow by accident. Every query has its index, the pool is neither starved nor endless, and a page
+            costs what its TLS and its HTML cost. If it is slow, something else is the reason, and finding that reason is
+            what it is for.</p>
+            </section>
+            <section>
+            <h2>Who sells here</h2>
+            <p>Nobody. Names, prices, bids and remarks are drawn from a seed. The same seed draws the same.</p>
+            </section>
+            """).end();
+    }
+
+    private static final String STYLE = """
+        :root { color-scheme: light dark; --line: #9993; --link: #1257a6; }
+        body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 0 auto; padding: 0 1rem; }
+        header { display: flex; align-items: center; gap: 2rem; border-bottom: 1px solid var(--line); padding: 1rem 0; }
+        nav ul { display: flex; gap: 1rem; list-style: none; margin: 0; padding: 0; }
+        a { color: var(--link); text-decoration: none; }
+        a:hover, a:focus { text-decoration: underline; }
+        table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; }
+        th { text-align: left; font-weight: 600; }
+        td, th { padding: .3rem .6rem .3rem 0; border-bottom: 1px solid var(--line); vertical-align: middle; }
+        .tiles { columns: 3; list-style: none; padding: 0; }
+        .tiles li { break-inside: avoid; padding: .2rem 0; }
+        .tiles img { vertical-align: middle; }
+        aside { float: left; width: 12rem; margin-right: 2rem; font-size: .9rem; }
+        aside ul { list-style: none; padding: 0; }
+        .photo { float: right; margin: 0 0 1rem 1rem; border-radius: .3rem; }
+        .pager { text-align: center; }
+        dt { font-weight: 600; margin-top: .6rem; }
+        footer { border-top: 1px solid var(--line); margin-top: 2rem; font-size: .85rem; opacity: .8; }
+        @media (max-width: 40rem) { .tiles { columns: 1; } header { flex-direction: column; } .photo { float: none; } }
+        """;
+}
