@@ -1,0 +1,14 @@
+/* The JVMTI events of the jvm level: monitors, garbage collections, threads. */
+#ifndef LOADLINE_EVENTS_H
+#define LOADLINE_EVENTS_H
+
+#include <jni.h>
+#include <stdint.h>
+
+/* Enables them for a spool mapped at base. Returns NULL, or what is missing (static text). */
+const char *events_start(JavaVM *vm, JNIEnv *jni, uint8_t *base);
+
+/* Disables them. A callback may still be on its way. */
+void events_stop(void);
+
+#endif

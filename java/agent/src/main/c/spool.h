@@ -1,0 +1,84 @@
+/*
+ * The native half's side of the spool: chunks, events and strings.
+ *
+ * The layout is told in crates/trace/src/spool/agent.rs. A thread writes events into chunks of its
+ * own; what is rare (threads, strings) goes into two chunks that all share, under a lock. Nothing
+ * here is ever freed or unmapped: a callback that was on its way when the recording stopped may
+ * still use it. A session costs 1 MB of address space then, and the pages that it touched.
+ */
+#ifndef LOADLINE_SPOOL_H
+#define LOADLINE_SPOOL_H
+
+#include <pthread.h>
+#include <stdint.h>
+
+enum {
+    CHUNK = 64 * 1024,
+    CHUNK_HEADER = 32,
+    MAX_STRINGS = 65536,
+    MAX_STRING_BYTES = 2000,
+    STRING_SLOTS = 2 * MAX_STRINGS,
+};
+
+/* Types of events. */
+enum {
+    THREAD = 1,
+    THREAD_END = 2,
+    SWITCH_TO = 3,
+    MONITOR_ENTER = 10,
+    MONITOR_ENTERED = 11,
+    MONITOR_WAIT = 12,
+    MONITOR_WAITED = 13,
+    GC_START = 20,
+    GC_END = 21,
+};
+
+/* A text in the spool: where, how long, and its id (0: free). */
+struct text {
+    const char *bytes;
+    uint32_t length;
+    uint32_t id;
+};
+
+/* A chunk that is being filled. */
+struct chunk {
+    uint8_t *at, *end;
+};
+
+/* One recording. */
+struct session {
+    uint8_t *base;
+    uint32_t epoch;
+    pthread_mutex_t lock; /* of what follows */
+    struct chunk threads;
+    struct chunk strings;
+    uint32_t string_count;
+    struct text *dictionary; /* open addressing, STRING_SLOTS */
+};
+
+/* The session that records now, or NULL. */
+struct session *spool_session(void);
+
+/* Begins a session on a mapped spool; NULL if there is no memory for it. */
+struct session *spool_begin(uint8_t *base);
+
+/* From here on spool_session() is NULL. */
+void spool_end(void);
+
+/* Kernel's id of the calling thread. */
+uint32_t spool_gettid(void);
+
+/* Whether the calling thread's chunk speaks of this virtual thread (0: of the thread itself).
+ * Makes room for a SWITCH_TO and one event after it. */
+int spool_speaks(struct session *s, uint64_t speaker);
+
+/* Writes an event into the calling thread's chunk. */
+void spool_emit(struct session *s, uint32_t type, uint32_t c, uint64_t a, uint64_t b);
+
+/* Writes an event into the chunk that all threads share. */
+void spool_emit_shared(struct session *s, uint32_t type, uint32_t c, uint64_t a, uint64_t b);
+
+/* Id of a text; 0 if it is empty or the dictionary is full. */
+uint32_t spool_string(struct session *s, const char *text);
+
+#endif

@@ -1,0 +1,78 @@
+package dev.loadline.agent;
+
+import java.lang.instrument.Instrumentation;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+/** What the header's JSON says about this JVM: VM, Java, server, and the program's short name. */
+final class JvmInfo {
+    private static final String TOMCAT = "org.apache.catalina.core.StandardWrapperValve";
+    private static final String TOMCAT_INFO = "org.apache.catalina.util.ServerInfo";
+
+    private final Instrumentation instrumentation;
+    private final AtomicBoolean serverLoaded = new AtomicBoolean();
+    private String server = "";
+
+    JvmInfo(Instrumentation instrumentation) {
+        this.instrumentation = instrumentation;
+    }
+
+    String json() {
+        server = server();
+        return "{\"jvm\": " + quote(System.getProperty("java.vm.name") + " " + System.getProperty("java.runtime.version"))
+                + ", \"java\": " + Runtime.version().feature()
+                + ", \"server\": " + (server.isEmpty() ? "null" : quote(server))
+                + ", \"name\": " + quote(shortName(System.getProperty("sun.java.command", ""))) + "}";
+    }
+
+    /** A class was loaded while recording: it may be a server's. */
+    void classLoaded(String name) {
+        if (name.equals(TOMCAT)) {
+            serverLoaded.set(true);
+        }
+    }
+
+    /** The JSON, if it has changed since it was last asked for. */
+    String changed() {
+        return server.isEmpty() && serverLoaded.getAndSet(false) ? json() : null;
+    }
+
+    private String server() {
+        for (Class<?> loaded : instrumentation.getAllLoadedClasses()) {
+            if (loaded.getName().equals(TOMCAT)) {
+                try {
+                    Class<?> info = Class.forName(TOMCAT_INFO, true, loaded.getClassLoader());
+                    return (String) info.getMethod("getServerInfo").invoke(null);
+                } catch (ReflectiveOperationException | LinkageError unknown) {
+                    return "Apache Tomcat";
+                }
+            }
+        }
+        return "";
+    }
+
+    /** "shop" of "/opt/shop.jar --port 80", "Main" of "com.shop.Main". */
+    static String shortName(String command) {
+        int blank = command.indexOf(' ');
+        String first = blank < 0 ? command : command.substring(0, blank);
+        first = first.substring(first.lastIndexOf('/') + 1);
+        if (first.endsWith(".jar")) {
+            return first.substring(0, first.length() - ".jar".length());
+        }
+        return first.substring(first.lastIndexOf('.') + 1);
+    }
+
+    static String quote(String text) {
+        StringBuilder json = new StringBuilder("\"");
+        for (int i = 0; i < text.length(); i++) {
+            char c = text.charAt(i);
+            if (c == '"' || c == '\\') {
+                json.append('\\').append(c);
+            } else if (c < ' ') {
+                json.append(String.format("\\u%04x", (int) c));
+            } else {
+                json.append(c);
+            }
+        }
+        return json.append('"').toString();
+    }
+}

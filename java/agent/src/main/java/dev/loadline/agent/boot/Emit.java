@@ -1,0 +1,158 @@
+package dev.loadline.agent.boot;
+
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodType;
+import jdk.internal.misc.Unsafe;
+
+/**
+ * Writes events into the spool.
+ *
+ * <p>A virtual thread cannot leave its carrier within these methods, because nothing here blocks:
+ * so the carrier's slot has one writer.
+ */
+public final class Emit {
+    static final int EVENT = 32;
+    private static final int KIND_EVENTS = 1;
+    private static final Unsafe U = Unsafe.getUnsafe();
+    private static final long THREAD_ID = U.objectFieldOffset(Thread.class, "tid");
+    /** Superclass of virtual threads; null before Java 19. */
+    private static final Class<?> VIRTUAL = find("java.lang.BaseVirtualThread");
+
+    private static final MethodHandle CURRENT_CARRIER = currentCarrier();
+    private static final ThreadLocal<Slot> SLOTS = slots();
+
+    private static volatile Session session;
+
+    private Emit() {}
+
+    /** Opens or, with null, closes the gate for all probes. */
+    public static void to(Session to) {
+        session = to;
+    }
+
+    /** The session that records now, or null. */
+    static Session session() {
+        return session;
+    }
+
+    /** Writes the begin of something, and returns what {@link #end} wants to know. */
+    static int begin(Session s, int type, int c, long a, long b) {
+        write(s, type, c, a, b);
+        return s.epoch;
+    }
+
+    /** Writes the end of something, unless it began before this session. */
+    static void end(int epoch, int type, long a, long b) {
+        Session s = session;
+        if (s != null && s.epoch == epoch) {
+            write(s, type, 0, a, b);
+        }
+    }
+
+    /** Writes the begin of a span, whose id is this prefix and the event's offset; 0 if it was lost. */
+    static long spanBegin(Session s, int name, long prefix) {
+        long offset = write(s, Type.SPAN_BEGIN, name, prefix, 0);
+        return offset == 0 ? 0 : prefix | offset;
+    }
+
+    /** Writes what a garbage collector tells when it is done. */
+    public static void gcInfo(String collector, String cause, long sizes) {
+        Session s = session;
+        if (s != null) {
+            write(s, Type.GC_INFO, s.strings.id(collector), Integer.toUnsignedLong(s.strings.id(cause)), sizes);
+        }
+    }
+
+    /** Writes an event; returns its offset in the spool, or 0 if it was lost. */
+    static long write(Session s, int type, int c, long a, long b) {
+        long now = System.nanoTime();
+        Thread thread = Thread.currentThread();
+        boolean virtual = VIRTUAL != null && VIRTUAL.isInstance(thread);
+        long speaker = virtual ? threadId(thread) : 0;
+        Slot slot = SLOTS.get();
+        if (slot == null) {
+            slot = new Slot(Native.gettid(), virtual ? carrierId() : threadId(thread));
+            SLOTS.set(slot);
+        }
+        if (slot.epoch != s.epoch) {
+            slot.epoch = s.epoch;
+            slot.at = 0;
+            slot.end = 0;
+            if (chunk(s, slot) && !virtual) {
+                store(slot, now, Type.THREAD, s.strings.id(thread.getName()), slot.javaId, 0);
+            }
+        }
+        // Room for two: the switch, and the event itself.
+        if (slot.at + 2 * EVENT > slot.end && !chunk(s, slot)) {
+            s.countLost();
+            return 0;
+        }
+        if (slot.speaker != speaker) {
+            slot.speaker = speaker;
+            store(slot, now, Type.SWITCH_TO, virtual ? s.strings.id(thread.getName()) : 0, speaker, 0);
+        }
+        // A span is named after the place of its begin, which no other event has.
+        return store(slot, now, type, c, type == Type.SPAN_BEGIN ? a | slot.at - s.address : a, b) - s.address;
+    }
+
+    static long threadId(Thread thread) {
+        return U.getLong(thread, THREAD_ID); // getId() can be overridden, threadId() is not in 17
+    }
+
+    private static boolean chunk(Session s, Slot slot) {
+        long at = s.claim(KIND_EVENTS, slot.tid, slot.javaId);
+        slot.at = at == 0 ? 0 : at + Session.CHUNK_HEADER;
+        slot.end = at == 0 ? 0 : at + Session.CHUNK;
+        slot.speaker = 0;
+        return at != 0;
+    }
+
+    private static long store(Slot slot, long now, int type, int c, long a, long b) {
+        long at = slot.at;
+        slot.at = at + EVENT;
+        U.putLong(at, now);
+        U.putInt(at + 12, c);
+        U.putLong(at + 16, a);
+        U.putLong(at + 24, b);
+        U.putIntRelease(null, at + 8, type);
+        return at;
+    }
+
+    private static long carrierId() {
+        try {
+            return CURRENT_CARRIER == null ? 0 : threadId((Thread) CURRENT_CARRIER.invokeExact());
+        } catch (Throwable unknown) {
+            return 0; // what the contract says for a thread that is not known
+        }
+    }
+
+    private static MethodHandle currentCarrier() {
+        try {
+            MethodHandles.Lookup lookup = MethodHandles.privateLookupIn(Thread.class, MethodHandles.lookup());
+            return lookup.findStatic(Thread.class, "currentCarrierThread", MethodType.methodType(Thread.class));
+        } catch (ReflectiveOperationException before19) {
+            return null;
+        }
+    }
+
+    @SuppressWarnings("unchecked")
+    private static ThreadLocal<Slot> slots() {
+        Class<?> perCarrier = find("jdk.internal.misc.CarrierThreadLocal");
+        try {
+            return perCarrier == null
+                    ? new ThreadLocal<>()
+                    : (ThreadLocal<Slot>) perCarrier.getConstructor().newInstance();
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
+    private static Class<?> find(String name) {
+        try {
+            return Class.forName(name, false, null);
+        } catch (ClassNotFoundException absent) {
+            return null;
+        }
+    }
+}

@@ -1,0 +1,62 @@
+package dev.loadline.agent.boot;
+
+/** Called from implementations of JDBC's interfaces, which the boot loader cannot see: hence Objects. */
+public final class JdbcProbes {
+    private JdbcProbes() {}
+
+    public static int poolWaitBegin(Object dataSource) {
+        Session s = Emit.session();
+        return s == null ? 0 : Emit.begin(s, Type.POOL_WAIT_BEGIN, poolName(s, dataSource), 0, 0);
+    }
+
+    public static void poolWaitEnd(int epoch, Object connection) {
+        Emit.end(epoch, Type.POOL_WAIT_END, connection == null ? 0 : System.identityHashCode(connection), 0);
+    }
+
+    public static void release(Object connection) {
+        Session s = Emit.session();
+        if (s != null) {
+            Emit.write(s, Type.POOL_RELEASE, 0, System.identityHashCode(connection), 0);
+        }
+    }
+
+    public static void prepared(Object statement, String sql) {
+        Session s = Emit.session();
+        if (s != null && statement != null) {
+            int id = s.sql.id(sql, s.strings);
+            if (id != 0) {
+                s.identities.put(statement, id);
+            }
+        }
+    }
+
+    /** A statement runs the SQL that it was given, or, with null, the one that it was prepared with. */
+    public static int sqlBegin(Object statement, String sql) {
+        Session s = Emit.session();
+        if (s == null) {
+            return 0;
+        }
+        int id = sql == null ? s.identities.get(statement) : s.sql.id(sql, s.strings);
+        return Emit.begin(s, Type.SQL_BEGIN, id, 0, 0);
+    }
+
+    public static void sqlEnd(int epoch) {
+        Emit.end(epoch, Type.SQL_END, 0, 0);
+    }
+
+    private static int poolName(Session s, Object dataSource) {
+        int known = s.identities.get(dataSource);
+        if (known != 0) {
+            return known;
+        }
+        String own = null;
+        try {
+            own = (String) dataSource.getClass().getMethod("getPoolName").invoke(dataSource);
+        } catch (ReflectiveOperationException | ClassCastException unnamed) {
+            // Only some pools have a name.
+        }
+        int id = s.strings.id(own != null ? own : dataSource.getClass().getSimpleName());
+        s.identities.put(dataSource, id);
+        return id;
+    }
+}

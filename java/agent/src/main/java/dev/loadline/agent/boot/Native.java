@@ -1,0 +1,53 @@
+package dev.loadline.agent.boot;
+
+import java.io.IOException;
+
+/** The native half, {@code libloadline-agent.so}. Loaded from the boot loader, which needs no permission for it. */
+public final class Native {
+    /** {@link #awaitControl}: nothing was said in time. */
+    public static final int SILENT = 0;
+    /** {@link #awaitControl}: the recorder said stop. */
+    public static final int STOP = 1;
+    /** {@link #awaitControl}: the recorder had opened its end and has closed it, or died. */
+    public static final int CLOSED = 2;
+    /** {@link #awaitControl}: the recorder has not opened its end yet. */
+    public static final int NOBODY = 3;
+
+    private Native() {}
+
+    /** Loads the library at this absolute path. */
+    public static void load(String path) {
+        System.load(path);
+    }
+
+    /** Kernel's id of the calling thread. */
+    static native int gettid();
+
+    /** Maps a whole file for reading and writing, and returns the address. */
+    public static native long map(String path) throws IOException;
+
+    /**
+     * Puts private, empty memory where the mapping was. Whoever still writes there writes into
+     * nothing, instead of crashing the JVM or changing the file. The addresses are never used again.
+     */
+    public static native void seal(long address, long size);
+
+    /**
+     * Enables the JVMTI events, which are written to the spool mapped at this address.
+     *
+     * @return null, or what is missing
+     */
+    public static native String startEvents(long address);
+
+    /** Disables them. */
+    public static native void stopEvents();
+
+    /** Opens a FIFO for reading without waiting for a writer, and returns its descriptor. */
+    public static native int openControl(String path) throws IOException;
+
+    /** Waits for a line from the recorder; see the constants. */
+    public static native int awaitControl(int fd, int timeoutMillis);
+
+    /** Closes a FIFO. */
+    public static native void closeControl(int fd);
+}

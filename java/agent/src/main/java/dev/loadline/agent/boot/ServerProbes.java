@@ -1,0 +1,132 @@
+package dev.loadline.agent.boot;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.SocketAddress;
+import java.nio.channels.AsynchronousSocketChannel;
+import java.nio.channels.SocketChannel;
+
+/** Called from the server's classes. A connection's key is the identity hash of its socket wrapper. */
+public final class ServerProbes {
+    private ServerProbes() {}
+
+    public static void connectionOpen(Object wrapper, Object channel) {
+        Session s = Emit.session();
+        if (s == null || wrapper == null) {
+            return;
+        }
+        SocketAddress peer = peer(channel);
+        if (peer instanceof InetSocketAddress) {
+            InetSocketAddress inet = (InetSocketAddress) peer;
+            InetAddress address = inet.getAddress();
+            int text = s.strings.id(address == null ? inet.getHostString() : address.getHostAddress());
+            Emit.write(s, Type.CONN_OPEN, text, key(wrapper), inet.getPort());
+        } else {
+            Emit.write(s, Type.CONN_OPEN, 0, key(wrapper), 0);
+        }
+    }
+
+    private static SocketAddress peer(Object channel) {
+        try {
+            if (channel instanceof SocketChannel) {
+                return ((SocketChannel) channel).getRemoteAddress();
+            }
+            if (channel instanceof AsynchronousSocketChannel) {
+                return ((AsynchronousSocketChannel) channel).getRemoteAddress();
+            }
+        } catch (IOException closed) {
+            return null; // gone already: a connection without a peer's address
+        }
+        return null;
+    }
+
+    public static void connectionClose(Object wrapper) {
+        emit(Type.CONN_CLOSE, key(wrapper), 0);
+    }
+
+    public static void queued(Object wrapper, boolean dispatch) {
+        if (dispatch && wrapper != null) {
+            emit(Type.QUEUED, key(wrapper), 0);
+        }
+    }
+
+    /** The result carries epoch and key to the visit's end, when the processor has forgotten its socket. */
+    public static long visitBegin(Object wrapper) {
+        Session s = Emit.session();
+        if (s == null || wrapper == null) {
+            return 0;
+        }
+        long key = key(wrapper);
+        return (long) Emit.begin(s, Type.VISIT_BEGIN, 0, key, 0) << 32 | key;
+    }
+
+    public static void visitEnd(long visit) {
+        Emit.end((int) (visit >>> 32), Type.VISIT_END, visit & 0xFFFF_FFFFL, 0);
+    }
+
+    public static int tlsEnter() {
+        Session s = Emit.session();
+        return s == null ? 0 : Emit.begin(s, Type.TLS_ENTER, 0, 0, 0);
+    }
+
+    public static void tlsExit(int epoch, int result) {
+        Emit.end(epoch, Type.TLS_EXIT, 0, result);
+    }
+
+    public static void tlsKey() {
+        emit(Type.TLS_KEY, 0, 0);
+    }
+
+    public static void parse() {
+        emit(Type.REQUEST_PARSE, 0, 0);
+    }
+
+    public static void request(String method, String uri) {
+        Session s = Emit.session();
+        if (s != null) {
+            Emit.write(s, Type.REQUEST, s.strings.id(requestName(method, uri)), 0, 0);
+        }
+    }
+
+    /** "GET /path", without query and path parameters, which would make every text a new one. */
+    static String requestName(String method, String uri) {
+        int end = uri == null ? 0 : uri.length();
+        for (int i = 0; i < end; i++) {
+            char c = uri.charAt(i);
+            if (c == '?' || c == ';') {
+                end = i;
+            }
+        }
+        StringBuilder name = new StringBuilder(8 + end).append(method).append(' ');
+        return uri == null ? name.append('/').toString() : name.append(uri, 0, end).toString();
+    }
+
+    public static void status(int status) {
+        emit(Type.STATUS, 0, status);
+    }
+
+    public static void requestEnd() {
+        emit(Type.REQUEST_END, 0, 0);
+    }
+
+    public static int serviceBegin(String servlet) {
+        Session s = Emit.session();
+        return s == null ? 0 : Emit.begin(s, Type.SERVICE_BEGIN, s.strings.id(servlet), 0, 0);
+    }
+
+    public static void serviceEnd(int epoch) {
+        Emit.end(epoch, Type.SERVICE_END, 0, 0);
+    }
+
+    private static void emit(int type, long a, long b) {
+        Session s = Emit.session();
+        if (s != null) {
+            Emit.write(s, type, 0, a, b);
+        }
+    }
+
+    private static long key(Object wrapper) {
+        return System.identityHashCode(wrapper);
+    }
+}

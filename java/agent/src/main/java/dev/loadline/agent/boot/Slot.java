@@ -1,0 +1,20 @@
+package dev.loadline.agent.boot;
+
+/** A kernel thread's place to write. Only that thread touches it; it outlives sessions, hence holds none. */
+final class Slot {
+    final int tid;
+    /** Java id of the platform thread that this is, carriers included; 0 if not known. */
+    final long javaId;
+    /** The session that the rest belongs to. */
+    int epoch;
+    /** Where the next event goes, and where its chunk ends; both 0 without a chunk. */
+    long at;
+    long end;
+    /** Virtual thread for which the chunk speaks now; 0 is the thread itself. */
+    long speaker;
+
+    Slot(int tid, long javaId) {
+        this.tid = tid;
+        this.javaId = javaId;
+    }
+}

@@ -1,0 +1,37 @@
+package dev.loadline.agent.boot;
+
+/** Types of events in the spool; what a, b and c mean is told in {@code crates/trace/src/spool/agent.rs}. */
+public final class Type {
+    public static final int THREAD = 1;
+    public static final int SWITCH_TO = 3;
+    public static final int PARK = 14;
+    public static final int UNPARKED = 15;
+    public static final int GC_INFO = 22;
+    public static final int CONN_OPEN = 30;
+    public static final int CONN_CLOSE = 31;
+    public static final int QUEUED = 32;
+    public static final int VISIT_BEGIN = 33;
+    public static final int VISIT_END = 34;
+    public static final int TLS_ENTER = 35;
+    public static final int TLS_EXIT = 36;
+    public static final int TLS_KEY = 37;
+    public static final int REQUEST = 38;
+    public static final int STATUS = 39;
+    public static final int REQUEST_END = 40;
+    public static final int SERVICE_BEGIN = 41;
+    public static final int SERVICE_END = 42;
+    public static final int REQUEST_PARSE = 43;
+    public static final int POOL_WAIT_BEGIN = 50;
+    public static final int POOL_WAIT_END = 51;
+    public static final int POOL_RELEASE = 52;
+    public static final int SQL_BEGIN = 53;
+    public static final int SQL_END = 54;
+    public static final int APP_STATE = 60;
+    public static final int APP_PUSH = 61;
+    public static final int APP_POP = 62;
+    public static final int APP_EVENT = 63;
+    public static final int SPAN_BEGIN = 64;
+    public static final int SPAN_END = 65;
+
+    private Type() {}
+}

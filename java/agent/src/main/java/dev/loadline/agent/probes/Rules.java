@@ -1,0 +1,133 @@
+package dev.loadline.agent.probes;
+
+import static net.bytebuddy.matcher.ElementMatchers.isAbstract;
+import static net.bytebuddy.matcher.ElementMatchers.isNative;
+import static net.bytebuddy.matcher.ElementMatchers.isStatic;
+import static net.bytebuddy.matcher.ElementMatchers.named;
+import static net.bytebuddy.matcher.ElementMatchers.nameStartsWith;
+import static net.bytebuddy.matcher.ElementMatchers.not;
+import static net.bytebuddy.matcher.ElementMatchers.returns;
+import static net.bytebuddy.matcher.ElementMatchers.takesArgument;
+import static net.bytebuddy.matcher.ElementMatchers.takesArguments;
+import static net.bytebuddy.matcher.ElementMatchers.takesNoArguments;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import net.bytebuddy.description.method.MethodDescription;
+import net.bytebuddy.matcher.ElementMatcher;
+
+/** All rules of the levels that are wanted: by class name, and by shape. */
+final class Rules {
+    static final int JVM = 1;
+    static final int SERVER = 2;
+    static final int APP = 4;
+
+    private static final String NET = "org.apache.tomcat.util.net.";
+    private static final ElementMatcher.Junction<MethodDescription> HAS_CODE =
+            not(isAbstract()).and(not(isNative()));
+    private static final ElementMatcher.Junction<MethodDescription> OF_OBJECT = HAS_CODE.and(not(isStatic()));
+
+    private final Map<String, List<Rule>> named = new HashMap<>();
+    private final boolean server;
+
+    Rules(int levels) {
+        server = (levels & SERVER) != 0;
+        if ((levels & JVM) != 0) {
+            jvm();
+        }
+        if (server) {
+            tomcat();
+        }
+        if ((levels & APP) != 0) {
+            app();
+        }
+    }
+
+    /** Names of classes that have rules of their own. */
+    boolean isNamed(String className) {
+        return named.containsKey(className);
+    }
+
+    /** Whether classes are to be looked at for their shape. */
+    boolean wantsShapes() {
+        return server;
+    }
+
+    List<Rule> of(String className) {
+        return named.getOrDefault(className, List.of());
+    }
+
+    private void add(String className, Rule... rules) {
+        named.computeIfAbsent(className, unused -> new ArrayList<>()).addAll(Arrays.asList(rules));
+    }
+
+    private void jvm() {
+        add("java.util.concurrent.locks.LockSupport",
+                new Rule("park(Object…)", nameStartsWith("park").and(isStatic()).and(takesArgument(0, Object.class)),
+                        ParkAdvice.OnBlocker.class),
+                new Rule("park(…)", nameStartsWith("park").and(isStatic()).and(not(takesArgument(0, Object.class))),
+                        ParkAdvice.Bare.class));
+    }
+
+    private void tomcat() {
+        for (String nio : new String[] {"Nio", "Nio2"}) {
+            add(NET + nio + "Channel",
+                    new Rule("reset", named("reset").and(takesArguments(2)), TomcatAdvice.ConnectionOpen.class));
+            add(NET + nio + "Endpoint$" + nio + "SocketWrapper",
+                    new Rule("doClose", named("doClose"), TomcatAdvice.ConnectionClose.class));
+            add(NET + nio + "Endpoint$SocketProcessor",
+                    new Rule("doRun", named("doRun"), TomcatAdvice.Visit.class));
+            add(NET + "Secure" + nio + "Channel",
+                    new Rule("handshake", named("handshake").and(returns(int.class)), TomcatAdvice.Handshake.class));
+        }
+        add(NET + "AbstractEndpoint",
+                new Rule("processSocket", named("processSocket").and(takesArguments(3)), TomcatAdvice.Queued.class));
+        add("org.apache.coyote.http11.Http11InputBuffer",
+                new Rule("parseRequestLine", named("parseRequestLine"), TomcatAdvice.Parse.class));
+        add("org.apache.coyote.http11.Http11Processor",
+                new Rule("endRequest", named("endRequest").and(takesNoArguments()), TomcatAdvice.RequestEnd.class));
+        add("org.apache.coyote.http2.StreamProcessor",
+                new Rule("process", named("process").and(takesArguments(1)), TomcatAdvice.Visit.class),
+                new Rule("recycle", named("recycle").and(takesNoArguments()), TomcatAdvice.RequestEnd.class));
+        add("org.apache.catalina.connector.CoyoteAdapter",
+                new Rule("service", named("service").and(takesArguments(2)), TomcatAdvice.Request.class),
+                new Rule("asyncDispatch", named("asyncDispatch").and(takesArguments(3)), TomcatAdvice.AsyncStatus.class));
+        add("org.apache.catalina.core.StandardWrapperValve",
+                new Rule("invoke", named("invoke").and(takesArguments(2)), TomcatAdvice.Service.class));
+    }
+
+    private void app() {
+        add("dev.loadline.Loadline",
+                new Rule("state", named("state"), AppAdvice.State.class),
+                new Rule("push", named("push"), AppAdvice.Push.class),
+                new Rule("pop", named("pop"), AppAdvice.Pop.class),
+                new Rule("event", named("event"), AppAdvice.Event.class),
+                new Rule("begin", named("begin"), AppAdvice.SpanBegin.class),
+                new Rule("end", named("end"), AppAdvice.SpanEnd.class));
+    }
+
+    /** Rules by shape; those that find no method do nothing. */
+    static final List<Rule> SHAPES = List.of(
+            new Rule("chooseEngineServerAlias",
+                    OF_OBJECT.and(named("chooseEngineServerAlias")).and(takesArguments(3)), TomcatAdvice.Key.class),
+            new Rule("getConnection",
+                    OF_OBJECT.and(named("getConnection")).and(returns(named("java.sql.Connection"))),
+                    JdbcAdvice.GetConnection.class),
+            new Rule("prepareStatement",
+                    OF_OBJECT.and(named("prepareStatement").or(named("prepareCall"))).and(takesArgument(0, String.class))
+                            .and(returns(named("java.sql.PreparedStatement").or(named("java.sql.CallableStatement")))),
+                    JdbcAdvice.Prepare.class),
+            new Rule("execute(String)",
+                    OF_OBJECT.and(isExecute()).and(takesArgument(0, String.class)), JdbcAdvice.ExecuteText.class),
+            new Rule("execute()", OF_OBJECT.and(isExecute()).and(takesNoArguments()), JdbcAdvice.ExecutePrepared.class),
+            new Rule("close",
+                    OF_OBJECT.and(named("close")).and(takesNoArguments()).and(returns(void.class)), JdbcAdvice.Close.class));
+
+    private static ElementMatcher.Junction<MethodDescription> isExecute() {
+        return named("execute").or(named("executeQuery")).or(named("executeUpdate"))
+                .or(named("executeLargeUpdate")).or(named("executeBatch")).or(named("executeLargeBatch"));
+    }
+}

@@ -1,0 +1,64 @@
+package dev.loadline;
+
+/**
+ * Application events for a recording.
+ *
+ * <pre>{@code
+ * Loadline.state("pricing");
+ * try (Span span = Loadline.span("quote")) {
+ *     Loadline.event("items", items.size());
+ * }
+ * }</pre>
+ *
+ * <p>Types and names should be few: a recording keeps the first 65,536 different texts, of at most
+ * 2,000 bytes each. Put what varies into the value.
+ */
+public final class Loadline {
+    private Loadline() {}
+
+    /**
+     * Says what the current thread is doing from now on, in place of what it did until now.
+     *
+     * @param name the application's name for it
+     */
+    public static void state(String name) {}
+
+    /**
+     * Says what the current thread is doing from now on, and keeps what it did until now for
+     * {@link #pop()}.
+     *
+     * @param name the application's name for it
+     */
+    public static void push(String name) {}
+
+    /** Says that the current thread does again what it did before the last {@link #push(String)}. */
+    public static void pop() {}
+
+    /**
+     * Marks a point in time.
+     *
+     * @param type what happened
+     * @param value any number that belongs to it
+     */
+    public static void event(String type, long value) {}
+
+    /**
+     * Begins a span. It ends when the result is closed, on whichever thread. One that is open when
+     * a recording begins is not in it; one that is still open when it ends is cut there.
+     *
+     * @param name what the interval is
+     * @return the span; never null, and shared by all callers while nothing records
+     */
+    public static Span span(String name) {
+        long id = begin(name);
+        return id == 0 ? Span.NONE : new Span(id);
+    }
+
+    // The agent fills these two while it records: it gives spans their ids and sees them end.
+
+    private static long begin(String name) {
+        return 0;
+    }
+
+    static void end(long id) {}
+}

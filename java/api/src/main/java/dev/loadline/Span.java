@@ -1,0 +1,22 @@
+package dev.loadline;
+
+/** An interval with a name; see {@link Loadline#span(String)}. */
+public final class Span implements AutoCloseable {
+    static final Span NONE = new Span(0);
+
+    private long id;
+
+    Span(long id) {
+        this.id = id;
+    }
+
+    /** Ends the span, on any thread. To close it again, or after the recording is over, does nothing. */
+    @Override
+    public void close() {
+        long open = id;
+        if (open != 0) {
+            id = 0;
+            Loadline.end(open);
+        }
+    }
+}
