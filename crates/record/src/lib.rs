@@ -1,1 +1,41 @@
-//! (placeholder, replaced in this change)
+//! The recorder: collects what the kernel, the agent in the JVM and `/proc` say about one JVM, into
+//! raw spools below `DIR/raw` (their formats: `loadline_trace::spool`). Nothing is interpreted here.
+//!
+//! Terms: the *target* is the process that is recorded; a *level* is a source that can be had or
+//! not (kernel, syscalls, jvm, server, app); a *ring* is the BPF buffer of one CPU; to *drain* is to
+//! move what rings hold into spools.
+//!
+//! What always holds:
+//! * nothing is touched before every check that can be made has passed;
+//! * a level that cannot be had is named in the session with its reason and remedy, if others can;
+//! * however the recorder ends, no BPF program stays (nothing is pinned), the agent goes dormant
+//!   (end of file on its control FIFO), and no file is left outside of the trace;
+//! * what was lost is counted.
+
+mod agent;
+mod attach;
+mod calls;
+mod child;
+mod drain;
+mod error;
+mod jvms;
+mod kernel;
+mod machine;
+mod options;
+mod procfs;
+mod record;
+mod recover;
+mod ring;
+mod subject;
+mod sys;
+mod target;
+mod trace_dir;
+
+pub mod bench;
+
+pub use error::{Error, Result};
+pub use jvms::{Jvm, resolve, running_jvms};
+pub use loadline_trace::spool::session::Session;
+pub use options::{AgentFiles, Levels, Options, Progress, Stage, Target};
+pub use record::record;
+pub use recover::recover;

@@ -28,6 +28,9 @@ pub struct Session {
     pub target: Target,
     /// Thread ids are the target's own, which differ from the recorder's in a container.
     pub target_nspid: i32,
+    /// Exit status of a command that the recorder started (128 + signal, as shells say it).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub target_exit: Option<i32>,
     /// The machine.
     pub machine: Machine,
     /// Levels as they were asked for and could be had.

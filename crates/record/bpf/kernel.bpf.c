@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
+ *
+ * What the scheduler does with the target's threads, and, if asked, their system calls.
+ *
+ * Every program asks first whether a thread is the target's; all others cost one hash look-up.
+ * A record goes into the ring of the CPU that it happens on, without waking the reader; one that
+ * finds no room is counted in `lost`. Layout of records: crates/trace/src/spool/kernel.rs.
+ */
+#include "types.h"
+
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_tracing.h>
+
+/* The kernel gives its tracing helpers only to programs under the GPL. */
+char LICENSE[] SEC("license") = "GPL";
+
+enum { SWITCH = 1, WAKING, WAKEUP, NEW, EXIT, SYSCALL };
+enum { LEFT_RUNNABLE, LEFT_BLOCKED, LEFT_UNINTERRUPTIBLE, LEFT_DEAD, LEFT_STOPPED };
+enum { PREV_TRACED = 1 << 4, NEXT_TRACED = 1 << 5 };
+/* Of WAKING: who runs is not who wakes, for an interrupt came between (hard, soft). */
+enum { IN_HARDIRQ = 1 << 0, IN_SOFTIRQ = 1 << 1 };
+
+/* How the first argument of a call names a descriptor. */
+enum { FD_NONE, FD_FIRST, FD_POLL };
+#define CALLS 512
+
+struct record {
+	__u64 ts;
+	__u8 type, flags;
+	__u16 cpu;
+	__u32 tid, a, b;
+	__u64 c;
+};
+
+struct call_record {
+	struct record head;
+	__u64 begin, arg2;
+	__s64 result;
+};
+
+struct call {
+	__u64 begin; /* 0: not in a call that was seen to begin */
+	__u64 arg0, arg1, arg2;
+	__u32 number;
+};
+
+/* Set before loading. */
+const volatile bool switch_has_state = 1; /* sched_switch tells prev_state (Linux 5.18) */
+const volatile __u8 fd_of_call[CALLS] = {};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1024);
+	__type(key, __u32);
+	__type(value, __u8);
+} targets SEC(".maps");
+
+struct ring {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 1 << 16);
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__array(values, struct ring);
+} rings SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u64);
+} lost SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct call);
+} calls SEC(".maps");
+
+static __always_inline bool traced(__u32 tgid)
+{
+	return bpf_map_lookup_elem(&targets, &tgid) != 0;
+}
+
+static __always_inline void *reserve(__u32 cpu, __u64 size)
+{
+	void *ring = bpf_map_lookup_elem(&rings, &cpu);
+	void *room = ring ? bpf_ringbuf_reserve(ring, size, 0) : 0;
+	if (!room) {
+		__u32 zero = 0;
+		__u64 *count = bpf_map_lookup_elem(&lost, &zero);
+		if (count)
+			__sync_fetch_and_add(count, 1);
+	}
+	return room;
+}
+
+static __always_inline void emit(__u8 type, __u8 flags, __u32 tid, __u32 a, __u32 b, __u64 c)
+{
+	__u32 cpu = bpf_get_smp_processor_id();
+	struct record *r = reserve(cpu, sizeof *r);
+	if (!r)
+		return;
+	r->ts = bpf_ktime_get_ns();
+	r->type = type;
+	r->flags = flags;
+	r->cpu = cpu;
+	r->tid = tid;
+	r->a = a;
+	r->b = b;
+	r->c = c;
+	bpf_ringbuf_submit(r, BPF_RB_NO_WAKEUP);
+}
+
+static __always_inline __u8 left(bool preempted, __u32 state)
+{
+	/* Bits of the kernel's task states, the same since 4.14. */
+	if (preempted || state == 0)
+		return LEFT_RUNNABLE;
+	if (state & (0x80 | 0x20 | 0x10))
+		return LEFT_DEAD;
+	if (state & (0x8 | 0x4))
+		return LEFT_STOPPED;
+	return state & 0x2 ? LEFT_UNINTERRUPTIBLE : LEFT_BLOCKED;
+}
+
+static __always_inline __u32 state_of(struct task_struct *task)
+{
+	if (bpf_core_field_exists(task->__state))
+		return BPF_CORE_READ(task, __state);
+	return BPF_CORE_READ((struct task_struct___5_13 *)task, state);
+}
+
+static __always_inline __u64 fd_of(__u32 number, __u64 arg0, __u64 arg1)
+{
+	if (number >= CALLS)
+		return -1;
+	__u8 how = fd_of_call[number];
+	if (how == FD_FIRST)
+		return (__u64)(__s64)(__s32)arg0;
+	/* The JDK waits for one socket by poll with one entry, whose first field is the descriptor. */
+	__s32 fd;
+	if (how == FD_POLL && arg1 == 1 && bpf_probe_read_user(&fd, sizeof fd, (void *)arg0) == 0)
+		return (__u64)(__s64)fd;
+	return -1;
+}
+
+SEC("tp_btf/sched_switch")
+int on_switch(__u64 *ctx)
+{
+	bool preempted = ctx[0];
+	struct task_struct *prev = (void *)ctx[1];
+	struct task_struct *next = (void *)ctx[2];
+	__u8 flags = 0;
+	if (traced(prev->tgid))
+		flags |= PREV_TRACED;
+	if (traced(next->tgid))
+		flags |= NEXT_TRACED;
+	if (!flags)
+		return 0;
+
+	__u32 call = 0;
+	__u64 fd = -1;
+	if (flags & PREV_TRACED) {
+		__u32 state = switch_has_state ? (__u32)ctx[3] : state_of(prev);
+		__u8 how = left(preempted, state);
+		flags |= how;
+		if (how == LEFT_BLOCKED || how == LEFT_UNINTERRUPTIBLE) {
+			/* -1 outside a call: in a page fault, say. */
+			struct pt_regs *regs = (void *)bpf_task_pt_regs(bpf_get_current_task_btf());
+			int number = CALL_NUMBER(regs);
+			if (number >= 0) {
+				call = number + 1;
+				fd = fd_of(number, CALL_ARG0(regs), CALL_ARG1(regs));
+			}
+		}
+	}
+	emit(SWITCH, flags, prev->pid, next->pid, call, fd);
+	return 0;
+}
+
+/* Where the kernel counts, per CPU, what interrupts are being served. The variable moved into a
+ * structure for a few versions (6.2 to 6.14) and back; arm64 keeps it elsewhere: then no flag. */
+extern const int __preempt_count __ksym __weak;
+struct pcpu_hot {
+	int preempt_count;
+} RELOCATED;
+extern const struct pcpu_hot pcpu_hot __ksym __weak;
+
+static __always_inline __u8 interrupt(void)
+{
+	int count = 0;
+	if (bpf_ksym_exists(&__preempt_count)) {
+		const int *c = bpf_this_cpu_ptr(&__preempt_count);
+		count = *c;
+	} else if (bpf_ksym_exists(&pcpu_hot)) {
+		const struct pcpu_hot *hot = bpf_this_cpu_ptr(&pcpu_hot);
+		count = hot->preempt_count;
+	}
+	__u8 flags = 0;
+	if (count & 0x000f0000)
+		flags |= IN_HARDIRQ;
+	if (count & 0x00000100) /* being served, not merely disabled */
+		flags |= IN_SOFTIRQ;
+	return flags;
+}
+
+SEC("tp_btf/sched_waking")
+int on_waking(__u64 *ctx)
+{
+	struct task_struct *task = (void *)ctx[0];
+	if (!traced(task->tgid))
+		return 0;
+	__u64 waker = bpf_get_current_pid_tgid();
+	emit(WAKING, interrupt(), task->pid, waker, waker >> 32, 0);
+	return 0;
+}
+
+SEC("tp_btf/sched_wakeup")
+int on_wakeup(__u64 *ctx)
+{
+	struct task_struct *task = (void *)ctx[0];
+	if (traced(task->tgid))
+		emit(WAKEUP, 0, task->pid, 0, task->wake_cpu, 0);
+	return 0;
+}
+
+SEC("tp_btf/sched_wakeup_new")
+int on_new(__u64 *ctx)
+{
+	struct task_struct *task = (void *)ctx[0];
+	if (!traced(task->tgid))
+		return 0;
+	struct pid *id = task->thread_pid;
+	__u32 level = BPF_CORE_READ(id, level);
+	__u32 own = 0;
+	/* The array is longer than declared: one entry for each namespace around the thread. */
+	bpf_core_read(&own, sizeof own, &id->numbers[level].nr);
+	emit(NEW, 0, task->pid, own, (__u32)bpf_get_current_pid_tgid(), 0);
+	return 0;
+}
+
+SEC("tp_btf/sched_process_exit")
+int on_exit(__u64 *ctx)
+{
+	struct task_struct *task = (void *)ctx[0];
+	if (traced(task->tgid))
+		emit(EXIT, 0, task->pid, 0, 0, 0);
+	return 0;
+}
+
+SEC("tp_btf/sys_enter")
+int on_sys_enter(__u64 *ctx)
+{
+	if (!traced(bpf_get_current_pid_tgid() >> 32))
+		return 0;
+	struct pt_regs *regs = (void *)ctx[0];
+	struct call *call = bpf_task_storage_get(&calls, bpf_get_current_task_btf(), 0,
+						 BPF_LOCAL_STORAGE_GET_F_CREATE);
+	if (!call)
+		return 0;
+	call->number = ctx[1];
+	call->arg0 = CALL_ARG0(regs);
+	call->arg1 = CALL_ARG1(regs);
+	call->arg2 = CALL_ARG2(regs);
+	call->begin = bpf_ktime_get_ns();
+	return 0;
+}
+
+SEC("tp_btf/sys_exit")
+int on_sys_exit(__u64 *ctx)
+{
+	__u64 id = bpf_get_current_pid_tgid();
+	if (!traced(id >> 32))
+		return 0;
+	struct call *call = bpf_task_storage_get(&calls, bpf_get_current_task_btf(), 0, 0);
+	if (!call || !call->begin)
+		return 0; /* it began before we did */
+	__u32 cpu = bpf_get_smp_processor_id();
+	struct call_record *r = reserve(cpu, sizeof *r);
+	if (r) {
+		r->head.ts = bpf_ktime_get_ns();
+		r->head.type = SYSCALL;
+		r->head.flags = 0;
+		r->head.cpu = cpu;
+		r->head.tid = id;
+		r->head.a = call->number;
+		r->head.b = call->arg0;
+		r->head.c = call->arg1;
+		r->begin = call->begin;
+		r->arg2 = call->arg2;
+		r->result = ctx[1];
+		bpf_ringbuf_submit(r, BPF_RB_NO_WAKEUP);
+	}
+	call->begin = 0;
+	return 0;
+}

@@ -1,0 +1,239 @@
+//! HotSpot's attach protocol, as `jcmd` and `jattach` speak it.
+//!
+//! The JVM listens on a Unix socket `/tmp/.java_pid<pid>` of its own file system. It opens it only
+//! when asked: a file `.attach_pid<pid>` is put there and SIGQUIT sent. A request is the protocol's
+//! version, a command and three arguments, each NUL-terminated; the reply is a line with a number,
+//! 0 for success, and a text up to the end of the stream.
+//!
+//! What always holds: SIGQUIT goes only to a JVM that catches it (it would kill any other process),
+//! and only when its attach mechanism is not disabled (it would print a thread dump instead); the
+//! attach file is removed however the attempt ends.
+
+use std::fs::File;
+use std::io::{Read, Write};
+use std::os::unix::fs::{FileTypeExt, chown};
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use crate::error::{Error, Result};
+use crate::procfs::parse;
+use crate::sys::PidFd;
+use crate::target::Target;
+
+/// HotSpot refuses longer arguments (`arg_length_max` in attachListener.hpp).
+const MAX_ARGUMENT: usize = 1024;
+const MAX_REPLY: u64 = 256 << 20;
+
+/// A way to send commands to one JVM.
+pub struct Attach<'a> {
+    target: &'a Target,
+    socket: PathBuf,
+}
+
+impl<'a> Attach<'a> {
+    /// Makes the JVM listen, if it does not yet.
+    pub fn open(target: &'a Target, at_most: Duration) -> Result<Attach<'a>> {
+        let tmp = PathBuf::from(format!("/proc/{}/root/tmp", target.pid));
+        let socket = tmp.join(format!(".java_pid{}", target.nspid));
+        let attach = Attach { target, socket };
+        if attach.listens() {
+            return Ok(attach);
+        }
+        if disabled(&target.cmdline, &target.environment()) {
+            return Err(attach.error(
+                "it was started with -XX:+DisableAttachMechanism. Start it without that option, or \
+                 start it recorded (loadline record -- java …), or record the kernel level only",
+            ));
+        }
+        let process = PidFd::open(target.pid).map_err(|_| attach.error("it has ended"))?;
+        let begin = Instant::now();
+        while !catches_quit(target.pid) {
+            if process.wait_exit(Duration::from_millis(20)) {
+                return Err(attach.error("it has ended"));
+            }
+            if begin.elapsed() > at_most {
+                return Err(attach.error(
+                    "it does not catch SIGQUIT, as a JVM that was started with -Xrs. Start it \
+                     without -Xrs, or record the kernel level only",
+                ));
+            }
+        }
+        let trigger = Trigger::create(&tmp, target)?;
+        process.signal(libc::SIGQUIT);
+        loop {
+            if attach.listens() {
+                drop(trigger);
+                return Ok(attach);
+            }
+            if process.wait_exit(Duration::from_millis(20)) {
+                return Err(attach.error("it has ended"));
+            }
+            if begin.elapsed() > at_most {
+                return Err(attach.error(&format!(
+                    "it did not open its attach socket within {} s. It may be stopped, or was started \
+                     with -XX:+DisableAttachMechanism",
+                    at_most.as_secs()
+                )));
+            }
+        }
+    }
+
+    fn listens(&self) -> bool {
+        // A socket may be left of a dead JVM that had the same id: only connecting tells.
+        std::fs::metadata(&self.socket).is_ok_and(|m| m.file_type().is_socket())
+            && UnixStream::connect(&self.socket).is_ok()
+    }
+
+    fn error(&self, why: &str) -> Error {
+        Error::Attach { pid: self.target.pid, why: why.into() }
+    }
+
+    /// Sends a command and waits for its reply's text; an error of the JVM's is an `Err`.
+    pub fn command(&self, name: &str, arguments: [&str; 3], at_most: Duration) -> Result<String> {
+        if let Some(long) = arguments.iter().find(|a| a.len() >= MAX_ARGUMENT) {
+            return Err(self.error(&format!(
+                "{long:?} is longer than the {MAX_ARGUMENT} bytes that a JVM takes: use a shorter path"
+            )));
+        }
+        let io = |e: std::io::Error| self.error(&format!("{name}: {e}"));
+        let mut stream = UnixStream::connect(&self.socket).map_err(io)?;
+        stream.set_read_timeout(Some(at_most)).map_err(io)?;
+        stream.set_write_timeout(Some(at_most)).map_err(io)?;
+        let mut request = b"1\0".to_vec();
+        for text in [name].iter().chain(&arguments) {
+            request.extend(text.as_bytes());
+            request.push(0);
+        }
+        stream.write_all(&request).map_err(io)?;
+        let mut reply = Vec::new();
+        stream.take(MAX_REPLY).read_to_end(&mut reply).map_err(|e| match e.kind() {
+            std::io::ErrorKind::WouldBlock => self.error(&format!(
+                "{name}: no answer within {} s (the JVM may be stopped, or busy)",
+                at_most.as_secs()
+            )),
+            _ => io(e),
+        })?;
+        parse_reply(&String::from_utf8_lossy(&reply)).map_err(|why| self.error(&format!("{name}: {why}")))
+    }
+
+    /// Loads a Java agent and runs its `agentmain(options)`.
+    pub fn load_java_agent(&self, jar: &Path, options: &str, at_most: Duration) -> Result<()> {
+        let argument = format!("{}={options}", jar.display());
+        let text = self.command("load", ["instrument", "false", &argument], at_most)?;
+        match parse_load(&text) {
+            Ok(()) => Ok(()),
+            Err(why) => Err(self.error(&format!("the agent was refused: {why}"))),
+        }
+    }
+}
+
+/// `.attach_pid<pid>`, removed when dropped.
+struct Trigger(PathBuf);
+
+impl Trigger {
+    fn create(tmp: &Path, target: &Target) -> Result<Trigger> {
+        let path = tmp.join(format!(".attach_pid{}", target.nspid));
+        let error = |e| Error::Attach {
+            pid: target.pid,
+            why: format!("{}: {e} (the JVM looks for this file there)", path.display()),
+        };
+        File::create(&path).map_err(error)?;
+        let trigger = Trigger(path.clone());
+        // The JVM heeds it only from its own user or from root.
+        chown(&path, Some(target.uid), Some(target.gid)).map_err(error)?;
+        Ok(trigger)
+    }
+}
+
+impl Drop for Trigger {
+    fn drop(&mut self) {
+        // The JVM removes nothing; if somebody else did, it is gone as it should be.
+        let _ = std::fs::remove_file(&self.0);
+    }
+}
+
+fn catches_quit(pid: i32) -> bool {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    parse::catches(&status, libc::SIGQUIT)
+}
+
+/// Whether the attach mechanism is switched off, by all that can be seen from outside.
+fn disabled(command: &[String], environment: &[(Vec<u8>, Vec<u8>)]) -> bool {
+    const ON: &str = "-XX:+DisableAttachMechanism";
+    let in_environment = environment.iter().any(|(name, value)| {
+        matches!(name.as_slice(), b"JAVA_TOOL_OPTIONS" | b"JDK_JAVA_OPTIONS" | b"_JAVA_OPTIONS")
+            && value.windows(ON.len()).any(|w| w == ON.as_bytes())
+    });
+    in_environment || command.iter().any(|a| a == ON)
+}
+
+/// The text of a reply whose number is 0; else what the JVM said.
+fn parse_reply(reply: &str) -> std::result::Result<String, String> {
+    let (number, text) = reply.split_once('\n').unwrap_or((reply, ""));
+    match number.trim().parse::<i32>() {
+        Ok(0) => Ok(text.to_owned()),
+        Ok(n) if text.trim().is_empty() => Err(format!("the JVM answered with error {n}")),
+        Ok(n) => Err(format!("the JVM answered with error {n}: {}", text.trim())),
+        Err(_) => Err(format!("the JVM's answer is not understood: {:?}", first_line(reply))),
+    }
+}
+
+/// What became of `load`: JDK 9 to 20 say `return code: N`, JDK 21 and later may say more.
+fn parse_load(text: &str) -> std::result::Result<(), String> {
+    let text = text.trim();
+    let code = text.strip_prefix("return code:").unwrap_or(text).trim();
+    match code.parse::<i32>() {
+        Ok(0) => Ok(()),
+        Ok(100) => Err("its jar has no Agent-Class, or cannot be read (100)".into()),
+        Ok(102) => Err("it failed to start: the JVM's standard error says why (102)".into()),
+        Ok(n) => Err(format!("error {n}")),
+        Err(_) if text.contains("EnableDynamicAgentLoading") => Err(format!(
+            "{text}. Start the JVM without -XX:-EnableDynamicAgentLoading, or start it recorded \
+             (loadline record -- java …)"
+        )),
+        Err(_) => Err(text.to_owned()),
+    }
+}
+
+fn first_line(text: &str) -> &str {
+    text.lines().next().unwrap_or("")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn replies_begin_with_a_number_that_is_0_on_success() {
+        assert_eq!(parse_reply("0\nFull thread dump\nmore"), Ok("Full thread dump\nmore".into()));
+        assert_eq!(parse_reply("0\n"), Ok(String::new()));
+        assert_eq!(
+            parse_reply("101\nProtocol error\n"),
+            Err("the JVM answered with error 101: Protocol error".into())
+        );
+        assert!(parse_reply("").is_err());
+        assert!(parse_reply("HTTP/1.1 400 Bad Request\n").is_err());
+    }
+
+    #[test]
+    fn an_agent_is_loaded_when_its_code_is_0() {
+        assert_eq!(parse_load("return code: 0\n"), Ok(()));
+        assert_eq!(parse_load("0"), Ok(()));
+        assert!(parse_load("return code: 102\n").expect_err("failed").contains("standard error"));
+        let refused = "Dynamic agent loading is not enabled. Use -XX:+EnableDynamicAgentLoading";
+        assert!(parse_load(refused).expect_err("refused").contains("loadline record -- java"));
+        assert_eq!(parse_load("x.so: cannot open"), Err("x.so: cannot open".into()));
+    }
+
+    #[test]
+    fn a_disabled_mechanism_is_seen_on_the_command_line_and_in_the_environment() {
+        let command = |args: &[&str]| args.iter().map(|s| s.to_string()).collect::<Vec<_>>();
+        let off = "-XX:+DisableAttachMechanism";
+        assert!(disabled(&command(&["java", off, "Main"]), &[]));
+        assert!(!disabled(&command(&["java", "Main"]), &[]));
+        let with = |name: &str| vec![(name.into(), format!("-Xmx1g {off}").into_bytes())];
+        assert!(disabled(&command(&["java"]), &with("JAVA_TOOL_OPTIONS")));
+        assert!(!disabled(&command(&["java"]), &with("COMMENT")));
+    }
+}

@@ -1,0 +1,126 @@
+//! What a recording is asked for, and what it tells while it runs.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use loadline_trace::meta::Level;
+use loadline_trace::spool::agent::level;
+
+/// What is to be recorded.
+#[derive(Debug, Clone)]
+pub enum Target {
+    /// A running process.
+    Pid(i32),
+    /// A command that we start, and that is or becomes a JVM.
+    Command(Vec<OsString>),
+}
+
+/// Levels that are wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Levels {
+    /// Thread states from the scheduler.
+    pub kernel: bool,
+    /// System calls: these cost every process of the machine a little.
+    pub syscalls: bool,
+    /// Monitors, waits, thread names, garbage collection.
+    pub jvm: bool,
+    /// Connections, handshakes, requests, services, pools, SQL.
+    pub server: bool,
+    /// The application's own states, events and spans.
+    pub app: bool,
+}
+
+impl Default for Levels {
+    /// All but system calls.
+    fn default() -> Levels {
+        Levels { kernel: true, syscalls: false, jvm: true, server: true, app: true }
+    }
+}
+
+impl Levels {
+    /// Names, as in the trace, and whether they are wanted.
+    pub fn all(&self) -> [(&'static str, bool); 5] {
+        [
+            ("kernel", self.kernel),
+            ("syscalls", self.syscalls),
+            ("jvm", self.jvm),
+            ("server", self.server),
+            ("app", self.app),
+        ]
+    }
+
+    /// Bits of those that the agent records; 0 needs no agent.
+    pub(crate) fn of_agent(&self) -> u32 {
+        let bit = |wanted, bit| if wanted { bit } else { 0 };
+        bit(self.jvm, level::JVM) | bit(self.server, level::SERVER) | bit(self.app, level::APP)
+    }
+}
+
+/// The agent's two halves.
+#[derive(Debug, Clone)]
+pub struct AgentFiles {
+    /// `loadline-agent.jar`.
+    pub jar: PathBuf,
+    /// `libloadline-agent.so`.
+    pub library: PathBuf,
+}
+
+/// A recording.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// What is to be recorded.
+    pub target: Target,
+    /// Directory of the trace; new or empty.
+    pub out: PathBuf,
+    /// Levels that are wanted.
+    pub levels: Levels,
+    /// When to stop by ourselves.
+    pub duration: Option<Duration>,
+    /// The agent.
+    pub agent: AgentFiles,
+    /// Size of each CPU's ring, in bytes; see [`Options::RING_BYTES`].
+    pub ring_bytes: usize,
+    /// The most that the agent may write, in bytes; see [`Options::AGENT_CAPACITY`].
+    pub agent_capacity: u64,
+}
+
+impl Options {
+    /// Holds a million records, a third of a second at three million a second.
+    pub const RING_BYTES: usize = 32 << 20;
+    /// Sparse: only what is written takes room on the disk.
+    pub const AGENT_CAPACITY: u64 = 4 << 30;
+}
+
+/// Part of a recording.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stage {
+    /// Programs are loaded, the agent starts.
+    Attaching,
+    /// It records.
+    Recording,
+    /// Everything is detached and written out.
+    Stopping,
+}
+
+/// What a recording tells some five times a second.
+#[derive(Debug, Clone)]
+pub struct Progress {
+    /// Where it is.
+    pub stage: Stage,
+    /// Time since the recording began; zero while attaching.
+    pub elapsed: Duration,
+    /// Records from the kernel.
+    pub kernel_events: u64,
+    /// Bytes that the agent has claimed for its events of 32 bytes.
+    pub agent_bytes: u64,
+    /// Bytes of all spools together.
+    pub bytes: u64,
+    /// Events lost so far, in all sources.
+    pub lost: u64,
+    /// Levels as they were obtained; those that were not say why.
+    pub levels: BTreeMap<String, Level>,
+    /// `shop (pid 4121, OpenJDK 64-Bit Server VM 25.0.3, Apache Tomcat/11.0.9)`.
+    pub target: String,
+}

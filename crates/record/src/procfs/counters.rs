@@ -1,0 +1,96 @@
+//! Counters of the target, the machine, its CPUs, and of the recorder itself.
+
+use loadline_trace::spool::procfs::Line;
+
+use super::{parse, threads};
+use crate::ring::page_size;
+use crate::sys::{self, now_ns};
+
+/// Lines of counters of this moment.
+///
+/// | scope | names |
+/// | --- | --- |
+/// | `process` | cpu_seconds, rss_bytes, threads, fds, voluntary_switches, involuntary_switches |
+/// | `machine`, `cpu N` | busy_seconds, idle_seconds, steal_seconds |
+/// | `recorder` | cpu_seconds |
+///
+/// All but rss_bytes, threads and fds only grow. Switches are those of living threads.
+pub fn read(pid: i32, fds: usize) -> Vec<Line> {
+    let line = |scope: String, values: Vec<(&str, f64)>| Line::Counters {
+        ts: now_ns(),
+        scope,
+        values: values.into_iter().map(|(n, v)| (n.to_owned(), v)).collect(),
+    };
+    let mut lines = Vec::new();
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    // Gone between two readings: no line is better than zeros.
+    if let (Ok(cpu_ns), Some(stat)) = (sys::process_cpu_ns(pid), parse::stat(&stat)) {
+        let (voluntary, involuntary) = switches(pid);
+        lines.push(line(
+            "process".into(),
+            vec![
+                ("cpu_seconds", cpu_ns as f64 / 1e9),
+                ("rss_bytes", stat.rss_pages as f64 * page_size() as f64),
+                ("threads", stat.threads as f64),
+                ("fds", fds as f64),
+                ("voluntary_switches", voluntary as f64),
+                ("involuntary_switches", involuntary as f64),
+            ],
+        ));
+    }
+    let seconds = |ticks: u64| ticks as f64 / ticks_per_second();
+    let text = std::fs::read_to_string("/proc/stat").unwrap_or_default();
+    for t in parse::cpu_ticks(&text) {
+        lines.push(line(
+            t.cpu.map_or_else(|| "machine".into(), |n| format!("cpu {n}")),
+            vec![
+                ("busy_seconds", seconds(t.busy)),
+                ("idle_seconds", seconds(t.idle)),
+                ("steal_seconds", seconds(t.steal)),
+            ],
+        ));
+    }
+    lines.push(line("recorder".into(), vec![("cpu_seconds", sys::own_cpu_ns() as f64 / 1e9)]));
+    lines
+}
+
+fn switches(pid: i32) -> (u64, u64) {
+    let mut sum = (0, 0);
+    for tid in threads::tids(pid) {
+        let Ok(text) = std::fs::read_to_string(format!("/proc/{pid}/task/{tid}/status")) else {
+            continue; // it has ended
+        };
+        let of = |name| parse::status(&text, name).and_then(|v| v.parse::<u64>().ok()).unwrap_or(0);
+        sum.0 += of("voluntary_ctxt_switches");
+        sum.1 += of("nonvoluntary_ctxt_switches");
+    }
+    sum
+}
+
+fn ticks_per_second() -> f64 {
+    // SAFETY: no pointers; _SC_CLK_TCK always has a value.
+    unsafe { libc::sysconf(libc::_SC_CLK_TCK) as f64 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_scope_has_its_values() {
+        let lines = read(std::process::id() as i32, 3);
+        let value = |scope: &str, name: &str| {
+            lines.iter().find_map(|l| match l {
+                Line::Counters { scope: s, values, .. } if s == scope => {
+                    values.iter().find(|v| v.0 == name).map(|v| v.1)
+                }
+                _ => None,
+            })
+        };
+        assert!(value("process", "cpu_seconds").is_some_and(|s| s > 0.0));
+        assert!(value("process", "rss_bytes").is_some_and(|b| b > 1e5));
+        assert!(value("machine", "busy_seconds").is_some_and(|s| s > 0.0));
+        assert!(value("cpu 0", "idle_seconds").is_some());
+        assert!(value("recorder", "cpu_seconds").is_some());
+    }
+}

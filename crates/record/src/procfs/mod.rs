@@ -1,0 +1,107 @@
+//! The `/proc` side of a recording: threads, descriptors and counters, each second.
+//!
+//! What always holds: reading takes at most two hundredths of one CPU, because the time between two
+//! readings grows with what a reading costs; each line of the spool is written whole, at once.
+
+mod counters;
+mod fds;
+pub mod parse;
+pub mod threads;
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::time::{Duration, Instant};
+
+use loadline_trace::spool::procfs::Line;
+
+use crate::sys::now_ns;
+use fds::Fds;
+use threads::Threads;
+
+const PERIOD: Duration = Duration::from_secs(1);
+/// A reading may take this part of the time until the next.
+const SHARE: u32 = 50;
+
+/// Writes `raw/proc.jsonl` for one process.
+pub struct Watcher {
+    pid: i32,
+    threads: Threads,
+    fds: Fds,
+    spool: File,
+    bytes: u64,
+    next: Instant,
+}
+
+impl Watcher {
+    /// Watches `pid`; `own_ids` if it lives in another pid namespace.
+    pub fn new(pid: i32, own_ids: bool, spool: File) -> Watcher {
+        Watcher {
+            pid,
+            threads: Threads::new(pid, own_ids),
+            fds: Fds::new(pid),
+            spool,
+            bytes: 0,
+            next: Instant::now(),
+        }
+    }
+
+    /// Writes one line.
+    pub fn write(&mut self, line: &Line) -> io::Result<()> {
+        let mut text = serde_json::to_vec(line)?;
+        text.push(b'\n');
+        self.spool.write_all(&text)?;
+        self.bytes += text.len() as u64;
+        Ok(())
+    }
+
+    /// Bytes written so far.
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// The state of all threads, and their CPU time: once at the start.
+    pub fn begin(&mut self) -> io::Result<()> {
+        let ts = now_ns();
+        let threads = self.threads.all();
+        self.write(&Line::Threads { ts, threads })?;
+        self.cpu_times()
+    }
+
+    /// What is due: descriptors, counters and new threads, each second.
+    pub fn tick(&mut self) -> io::Result<()> {
+        let begin = Instant::now();
+        if begin < self.next {
+            return Ok(());
+        }
+        self.read_changes()?;
+        self.next = begin + PERIOD.max(begin.elapsed() * SHARE);
+        Ok(())
+    }
+
+    /// The last reading, with the CPU time of all threads as its last act.
+    pub fn end(&mut self) -> io::Result<()> {
+        self.read_changes()?;
+        self.cpu_times()
+    }
+
+    fn read_changes(&mut self) -> io::Result<()> {
+        let ts = now_ns();
+        let threads = self.threads.new_ones();
+        if !threads.is_empty() {
+            self.write(&Line::Threads { ts, threads })?;
+        }
+        if let Some(changes) = self.fds.changes() {
+            self.write(&changes)?;
+        }
+        for line in counters::read(self.pid, self.fds.len()) {
+            self.write(&line)?;
+        }
+        Ok(())
+    }
+
+    fn cpu_times(&mut self) -> io::Result<()> {
+        let ts = now_ns();
+        let threads = threads::cpu_times(self.pid);
+        self.write(&Line::CpuTime { ts, threads })
+    }
+}

@@ -1,0 +1,398 @@
+//! One recording from its checks to its completed session.
+//!
+//! The order matters. The agent is started before the programs are attached, for its start takes a
+//! second and more; the threads are read after the programs are attached, so that no change of
+//! state falls between; the recording begins after that. At the end the CPU times are read, the
+//! recording ends, and only then is anything detached.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use loadline_trace::meta::{self, Level};
+use loadline_trace::spool::agent::{Header, state};
+use loadline_trace::spool::procfs::Line;
+use loadline_trace::spool::session::Session;
+
+use crate::agent::{AgentSpool, For};
+use crate::attach::Attach;
+use crate::child;
+use crate::drain::{Drain, is_full};
+use crate::error::{Error, Result, io};
+use crate::kernel::{Kernel, Storage, Wanted};
+use crate::machine::machine;
+use crate::options::{Options, Progress, Stage, Target};
+use crate::procfs::Watcher;
+use crate::ring::Ring;
+use crate::subject::Subject;
+use crate::sys::{self, now_ns};
+use crate::trace_dir::TraceDir;
+
+/// How long a JVM may take to open its attach socket.
+const ATTACH: Duration = Duration::from_secs(10);
+/// How long the agent may take to place its probes, in a JVM that starts up meanwhile.
+const AGENT_START: Duration = Duration::from_secs(60);
+/// How long it may take to remove them.
+const AGENT_STOP: Duration = Duration::from_secs(10);
+/// How long a script may outlive the JVM that it started.
+const SCRIPT_END: Duration = Duration::from_secs(5);
+const TELL: Duration = Duration::from_millis(200);
+
+/// Records until `stop` is set, the duration is over or the target ends. Returns the completed
+/// session; `raw/` then holds all spools.
+pub fn record(
+    o: &Options,
+    stop: &AtomicBool,
+    progress: &mut dyn FnMut(&Progress),
+) -> Result<Session> {
+    let wanted = o.levels.all();
+    if !wanted.iter().any(|(_, w)| *w) {
+        return Err(Error::NoLevel("no level was asked for".into()));
+    }
+    if o.levels.of_agent() != 0 {
+        for path in [&o.agent.jar, &o.agent.library] {
+            File::open(path).map_err(|e| match e.kind() {
+                std::io::ErrorKind::NotFound => Error::Missing { path: path.clone() },
+                _ => io(path)(e),
+            })?;
+        }
+    }
+    let mut subject = match &o.target {
+        Target::Pid(pid) => Some(Subject::running(*pid)?),
+        Target::Command(_) => None,
+    };
+    let dir = TraceDir::create(&o.out)?;
+    if let Target::Command(command) = &o.target
+        && !child::is_java(command)
+    {
+        subject = Some(Subject::started(command, stop)?);
+    }
+    let mut storage = Storage::uninit();
+    let mut recording = Recording::prepare(o, dir, subject, &mut storage, stop)?;
+    recording.begin(progress)?;
+    let ended = recording.run(progress);
+    recording.end(ended, progress)
+}
+
+/// Why the loop ended.
+enum Ended {
+    Stopped,
+    TargetExited,
+    Failed(Error),
+}
+
+struct Recording<'a> {
+    options: &'a Options,
+    stop: &'a AtomicBool,
+    drain: Drain,
+    kernel: Option<Kernel<'a>>,
+    agent: Option<Arc<AgentSpool>>,
+    watcher: Watcher,
+    session: Session,
+    dir: TraceDir,
+    begun: Instant,
+    // Last, so that a child is ended after everything else was put away.
+    subject: Subject,
+}
+
+impl<'a> Recording<'a> {
+    /// Makes files, loads programs, and forks a java command that waits.
+    fn prepare(
+        o: &'a Options,
+        dir: TraceDir,
+        subject: Option<Subject>,
+        storage: &'a mut Storage,
+        stop: &'a AtomicBool,
+    ) -> Result<Recording<'a>> {
+        let mut levels: BTreeMap<String, Level> =
+            o.levels.all().iter().map(|(n, w)| ((*n).into(), Level { recorded: *w, why: String::new() })).collect();
+        let kernel = load_kernel(o, storage, &mut levels)?;
+        let mut rings = Vec::new();
+        if let Some(kernel) = &kernel {
+            let (maps, size) = kernel.rings();
+            for (cpu, map) in maps.iter().enumerate() {
+                let path = dir.raw().kernel(cpu);
+                let spool = File::create_new(&path).map_err(io(&path))?;
+                rings.push(Ring::new(map, size, spool).map_err(io(&path))?);
+            }
+        }
+        let agent = match o.levels.of_agent() {
+            0 => None,
+            bits => Some(Arc::new(new_agent(o, &dir, subject.as_ref(), bits)?)),
+        };
+        let drain = Drain::start(rings, agent.clone()).map_err(io(dir.raw().path()))?;
+        let subject = match (subject, &o.target) {
+            (Some(subject), _) => subject,
+            (None, Target::Command(command)) if agent.is_some() => {
+                Subject::waiting(&child::with_agent(command, &absolute(&o.agent.jar)?, dir.raw().path()))?
+            }
+            (None, Target::Command(command)) => Subject::waiting(command)?,
+            (None, Target::Pid(pid)) => Subject::running(*pid)?,
+        };
+        let proc_path = dir.raw().procfs();
+        let spool = File::create_new(&proc_path).map_err(io(&proc_path))?;
+        let watcher = Watcher::new(subject.target.pid, !subject.target.our_pids, spool);
+        let session = new_session(&subject, levels);
+        session.store(&dir.raw().session())?;
+        let begun = Instant::now();
+        Ok(Recording { options: o, stop, drain, kernel, agent, watcher, session, dir, begun, subject })
+    }
+
+    /// Starts the agent, attaches the programs, reads the threads: from here on it records.
+    fn begin(&mut self, progress: &mut dyn FnMut(&Progress)) -> Result<()> {
+        self.tell(Stage::Attaching, progress);
+        let waits = self.subject.child.is_some() && matches!(&self.options.target,
+            Target::Command(c) if child::is_java(c));
+        if !waits && self.agent.is_some() {
+            self.attach_agent()?;
+        }
+        let pid = self.subject.target.pid;
+        if let Some(kernel) = &mut self.kernel
+            && let Err(why) = kernel.add_target(pid).and_then(|()| kernel.attach())
+        {
+            self.kernel = None;
+            without_kernel(&mut self.session.levels, why)?;
+        }
+        self.watcher.begin().map_err(io(self.dir.raw().procfs()))?;
+        self.session.begin_unix_ns = sys::unix_ns();
+        self.session.begin_ns = now_ns();
+        self.begun = Instant::now();
+        self.session.store(&self.dir.raw().session())?;
+        if waits && let Some(child) = &mut self.subject.child {
+            child.release()?;
+            self.await_agent()?;
+        }
+        self.dir.keep();
+        Ok(())
+    }
+
+    fn attach_agent(&self) -> Result<()> {
+        let Some(spool) = &self.agent else { return Ok(()) };
+        let (target, raw) = (&self.subject.target, self.dir.raw());
+        let jar = absolute(&self.options.agent.jar)?;
+        target.check_reaches(&jar, false)?;
+        target.check_reaches(&absolute(&self.options.agent.library)?, false)?;
+        target.check_reaches(&raw.agent(), true)?;
+        target.check_reaches(&raw.control(), true)?;
+        let attach = Attach::open(target, ATTACH)?;
+        attach.load_java_agent(&jar, &raw.path().to_string_lossy(), AGENT_START)?;
+        self.wait_recording(spool)
+    }
+
+    /// Waits for the agent of a JVM that we start; one that ends before that is no error.
+    fn await_agent(&mut self) -> Result<()> {
+        let Some(spool) = self.agent.clone() else { return Ok(()) };
+        match self.wait_recording(&spool) {
+            Err(_) if self.subject.has_ended() || self.stop.load(Ordering::Relaxed) => {
+                let why = "the process ended, or was stopped, before the agent had started";
+                for name in ["jvm", "server", "app"] {
+                    if let Some(level) = self.session.levels.get_mut(name).filter(|l| l.recorded) {
+                        *level = Level { recorded: false, why: why.into() };
+                    }
+                }
+                Ok(())
+            }
+            other => other,
+        }
+    }
+
+    fn wait_recording(&self, spool: &AgentSpool) -> Result<()> {
+        let give_up = || self.subject.has_ended() || self.stop.load(Ordering::Relaxed);
+        spool
+            .wait_recording(AGENT_START, give_up)
+            .map_err(|why| Error::Agent { pid: self.subject.target.pid, why })
+    }
+
+    /// Names, Java ids and kernel ids of the threads of a JVM that was running.
+    fn dump_threads(&mut self) -> Result<()> {
+        let ts = now_ns();
+        let attach = Attach::open(&self.subject.target, ATTACH)?;
+        let dump = attach.command("threaddump", ["", "", ""], ATTACH)?;
+        let line = Line::JavaThreads { ts, dump };
+        self.watcher.write(&line).map_err(io(self.dir.raw().procfs()))
+    }
+
+    fn run(&mut self, progress: &mut dyn FnMut(&Progress)) -> Ended {
+        let waits = matches!(&self.options.target, Target::Command(c) if child::is_java(c));
+        if self.agent.is_some() && !waits {
+            // After the begin, because it stops the program for a moment, which then is on record.
+            if let Err(e) = self.dump_threads()
+                && !self.subject.has_ended()
+            {
+                self.session.notes.push(format!("No thread dump at the start: {e}"));
+            }
+        }
+        let mut told = Instant::now() - TELL;
+        loop {
+            if self.subject.process.wait_exit(Duration::from_millis(50)) {
+                return Ended::TargetExited;
+            }
+            let over = self.options.duration.is_some_and(|d| self.begun.elapsed() >= d);
+            if self.stop.load(Ordering::Relaxed) || over || self.drain.has_failed() {
+                return Ended::Stopped; // what failed is told when the drain is finished
+            }
+            if let Err(e) = self.watcher.tick() {
+                return Ended::Failed(io(self.dir.raw().procfs())(e));
+            }
+            if told.elapsed() >= TELL {
+                self.tell(Stage::Recording, progress);
+                told = Instant::now();
+            }
+        }
+    }
+
+    /// Ends the recording: whatever fails, everything is detached and the session completed.
+    fn end(mut self, ended: Ended, progress: &mut dyn FnMut(&Progress)) -> Result<Session> {
+        let mut failed = None;
+        self.session.ended = match ended {
+            Ended::TargetExited => "target-exited",
+            Ended::Stopped => "stopped",
+            Ended::Failed(e) => {
+                failed = Some(e);
+                "stopped"
+            }
+        }
+        .into();
+        if failed.is_none()
+            && let Err(e) = self.watcher.end()
+        {
+            failed = Some(io(self.dir.raw().procfs())(e));
+        }
+        self.session.end_ns = now_ns();
+        let seconds = self.begun.elapsed().as_secs_f64();
+        self.tell(Stage::Stopping, progress);
+        if let Some(kernel) = &mut self.kernel {
+            kernel.detach();
+        }
+        if let Err(e) = self.drain.finish() {
+            failed.get_or_insert(io(self.dir.raw().path())(e));
+        }
+        if let Some(lost) = self.kernel.as_ref().map(Kernel::lost).filter(|l| *l > 0) {
+            self.session.losses.insert("kernel_ring".into(), lost);
+        }
+        self.end_agent(&mut failed);
+        self.session.target_exit = self.subject.end_child(SCRIPT_END);
+        if let Some(e) = &failed {
+            self.session.notes.push(format!("The recording ended early: {e}"));
+        }
+        self.dir.store_last(&self.session)?;
+        match failed {
+            Some(Error::Io { source, .. }) if is_full(&source) => {
+                Err(Error::DiskFull { dir: self.dir.path().into(), seconds })
+            }
+            Some(e) => Err(e),
+            None => Ok(std::mem::take(&mut self.session)),
+        }
+    }
+
+    fn end_agent(&mut self, failed: &mut Option<Error>) {
+        let Some(agent) = &self.agent else { return };
+        let started = agent.state() == state::RECORDING;
+        match agent.stop(if started { AGENT_STOP } else { Duration::ZERO }, || self.subject.has_ended()) {
+            Ok(true) => {}
+            Ok(false) if !started => {}
+            Ok(false) => self.session.notes.push(format!(
+                "The agent did not confirm within {} s that it has removed its probes; it goes dormant \
+                 when it sees that the recorder is gone.",
+                AGENT_STOP.as_secs()
+            )),
+            Err(e) => _ = failed.get_or_insert(e),
+        }
+        if let Err(e) = agent.close() {
+            failed.get_or_insert(e);
+        }
+    }
+
+    fn tell(&self, stage: Stage, progress: &mut dyn FnMut(&Progress)) {
+        let counts = self.drain.counts();
+        let agent = self.agent.as_ref();
+        let agent_bytes = agent.map_or(0, |a| a.bytes());
+        let kernel_lost = self.kernel.as_ref().map_or(0, Kernel::lost);
+        progress(&Progress {
+            stage,
+            elapsed: if stage == Stage::Attaching { Duration::ZERO } else { self.begun.elapsed() },
+            kernel_events: counts.records.load(Ordering::Relaxed),
+            agent_bytes,
+            bytes: counts.bytes.load(Ordering::Relaxed) + agent_bytes + self.watcher.bytes(),
+            lost: kernel_lost + agent.map_or(0, |a| a.lost()),
+            levels: self.session.levels.clone(),
+            target: describe(&self.subject, agent.map(|a| a.header())),
+        });
+    }
+}
+
+/// Loads the programs that are wanted; without them goes on if something else is wanted.
+fn load_kernel<'a>(
+    o: &Options,
+    storage: &'a mut Storage,
+    levels: &mut BTreeMap<String, Level>,
+) -> Result<Option<Kernel<'a>>> {
+    let wanted = Wanted { scheduler: o.levels.kernel, syscalls: o.levels.syscalls };
+    if !wanted.scheduler && !wanted.syscalls {
+        return Ok(None);
+    }
+    match Kernel::load(storage, wanted, o.ring_bytes) {
+        Ok(kernel) => Ok(Some(kernel)),
+        Err(why) => without_kernel(levels, why).map(|()| None),
+    }
+}
+
+fn without_kernel(levels: &mut BTreeMap<String, Level>, why: String) -> Result<()> {
+    for name in ["kernel", "syscalls"] {
+        if let Some(level) = levels.get_mut(name).filter(|l| l.recorded) {
+            *level = Level { recorded: false, why: why.clone() };
+        }
+    }
+    match levels.values().any(|l| l.recorded) {
+        true => Ok(()),
+        false => Err(Error::NoLevel(why)),
+    }
+}
+
+fn new_agent(o: &Options, dir: &TraceDir, subject: Option<&Subject>, levels: u32) -> Result<AgentSpool> {
+    let target = subject.map(|s| &s.target);
+    let library = absolute(&o.agent.library)?;
+    let what = For {
+        levels,
+        recorder_pid: if target.is_none_or(|t| t.our_pids) { std::process::id() } else { 0 },
+        library: &library.to_string_lossy(),
+        owner: target.map_or((sys::euid(), 0), |t| (t.uid, t.gid)),
+    };
+    AgentSpool::create(dir.raw(), o.agent_capacity, &what)
+}
+
+fn new_session(subject: &Subject, levels: BTreeMap<String, Level>) -> Session {
+    let target = &subject.target;
+    Session {
+        writer: concat!("loadline ", env!("CARGO_PKG_VERSION")).into(),
+        recorder_pid: std::process::id() as i32,
+        begin_unix_ns: sys::unix_ns(),
+        begin_ns: now_ns(),
+        target: meta::Target {
+            pid: target.pid,
+            name: target.name.clone(),
+            command: target.cmdline.clone(),
+            ..meta::Target::default()
+        },
+        target_nspid: target.nspid,
+        machine: machine(target.cpus()),
+        levels,
+        ..Session::default()
+    }
+}
+
+fn absolute(path: &std::path::Path) -> Result<std::path::PathBuf> {
+    std::fs::canonicalize(path).map_err(io(path))
+}
+
+fn describe(subject: &Subject, agent: Option<Header>) -> String {
+    let target = &subject.target;
+    let info: serde_json::Value =
+        agent.and_then(|h| serde_json::from_str(&h.info).ok()).unwrap_or_default();
+    let texts = ["jvm", "server"].map(|k| info.get(k).and_then(|v| v.as_str()).unwrap_or_default());
+    let mut parts = vec![format!("pid {}", target.pid)];
+    parts.extend(texts.iter().filter(|t| !t.is_empty()).map(|t| (*t).to_owned()));
+    format!("{} ({})", target.name, parts.join(", "))
+}
