@@ -18,7 +18,7 @@ import jdk.internal.misc.Unsafe;
 final class BootClasses {
     /** Each class of {@code dev.loadline.agent.boot}; {@code Native} first, as it needs no access to the JDK. */
     static final List<String> NAMES = List.of(
-            "Native", "Type", "Slot", "Session", "Strings", "Strings$Entry", "Strings$Tail", "Identities",
+            "Native", "Type", "Arrays", "Faults", "Slot", "Session", "Strings", "Strings$Entry", "Strings$Tail", "Identities",
             "Identities$Entry", "SqlText", "SqlCache", "SqlCache$Entry", "Emit", "JvmProbes", "AppProbes",
             "ServerProbes", "JdbcProbes");
 

@@ -1,6 +1,7 @@
 package dev.loadline.agent;
 
 import dev.loadline.agent.boot.Emit;
+import dev.loadline.agent.boot.Faults;
 import dev.loadline.agent.boot.Native;
 import dev.loadline.agent.boot.Session;
 import dev.loadline.agent.probes.Probes;
@@ -60,7 +61,7 @@ final class Recording {
         }
     }
 
-    private void begin(String directory) throws IOException, ClassNotFoundException {
+    private void begin(String directory) throws IOException, ReflectiveOperationException {
         header.state(SpoolHeader.STARTING);
         int levels = header.levels();
         BootClasses.define(instrumentation);
@@ -128,6 +129,10 @@ final class Recording {
     }
 
     private void tick() {
+        String faults = Faults.take();
+        if (faults != null) {
+            warn(faults);
+        }
         String json = info.changed();
         if (json != null) {
             try {

@@ -40,7 +40,7 @@ final class Identities {
                 place = i;
             }
         }
-        U.putReferenceRelease(table, offset(place), new Entry(key, value));
+        U.putReferenceRelease(table, Arrays.element(place), new Entry(key, value));
     }
 
     private static int first(Object key) {
@@ -49,11 +49,7 @@ final class Identities {
     }
 
     private Entry at(int i) {
-        return (Entry) U.getReferenceAcquire(table, offset(i));
-    }
-
-    private static long offset(int i) {
-        return Unsafe.ARRAY_OBJECT_BASE_OFFSET + (long) i * Unsafe.ARRAY_OBJECT_INDEX_SCALE;
+        return (Entry) U.getReferenceAcquire(table, Arrays.element(i));
     }
 
     /** An object that may go, and its number. */

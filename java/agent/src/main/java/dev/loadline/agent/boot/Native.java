@@ -1,6 +1,8 @@
 package dev.loadline.agent.boot;
 
 import java.io.IOException;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
 
 /** The native half, {@code libloadline-agent.so}. Loaded from the boot loader, which needs no permission for it. */
 public final class Native {
@@ -15,9 +17,18 @@ public final class Native {
 
     private Native() {}
 
-    /** Loads the library at this absolute path. */
-    public static void load(String path) {
-        System.load(path);
+    /**
+     * Loads the library at this absolute path. What {@code System.load} would call; that itself
+     * prints a warning from Java 24 on, though classes of the boot loader need no permission.
+     */
+    public static void load(String path) throws ReflectiveOperationException {
+        Method load = Runtime.class.getDeclaredMethod("load0", Class.class, String.class);
+        load.setAccessible(true);
+        try {
+            load.invoke(Runtime.getRuntime(), Native.class, path);
+        } catch (InvocationTargetException e) {
+            throw new UnsatisfiedLinkError(path + " cannot be loaded: " + e.getCause().getMessage());
+        }
     }
 
     /** Kernel's id of the calling thread. */

@@ -36,8 +36,7 @@ final class Strings {
         int hash = key.hashCode();
         Entry mine = null;
         for (int i = hash ^ hash >>> 16; ; i++) {
-            long at = Unsafe.ARRAY_OBJECT_BASE_OFFSET
-                    + (long) (i & SLOTS - 1) * Unsafe.ARRAY_OBJECT_INDEX_SCALE;
+            long at = Arrays.element(i & SLOTS - 1);
             Entry entry = (Entry) U.getReferenceAcquire(table, at);
             if (entry == null) {
                 if (mine == null) {
@@ -76,7 +75,7 @@ final class Strings {
             return;
         }
         U.putInt(at + 4, length);
-        U.copyMemory(bytes, Unsafe.ARRAY_BYTE_BASE_OFFSET, null, at + 8, length);
+        U.copyMemory(bytes, Arrays.BYTES, null, at + 8, length);
         U.putIntRelease(null, at, entry.id);
     }
 

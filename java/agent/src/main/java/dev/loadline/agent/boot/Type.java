@@ -3,9 +3,16 @@ package dev.loadline.agent.boot;
 /** Types of events in the spool; what a, b and c mean is told in {@code crates/trace/src/spool/agent.rs}. */
 public final class Type {
     public static final int THREAD = 1;
+    public static final int THREAD_END = 2;
     public static final int SWITCH_TO = 3;
+    public static final int MONITOR_ENTER = 10;
+    public static final int MONITOR_ENTERED = 11;
+    public static final int MONITOR_WAIT = 12;
+    public static final int MONITOR_WAITED = 13;
     public static final int PARK = 14;
     public static final int UNPARKED = 15;
+    public static final int GC_START = 20;
+    public static final int GC_END = 21;
     public static final int GC_INFO = 22;
     public static final int CONN_OPEN = 30;
     public static final int CONN_CLOSE = 31;

@@ -1,0 +1,135 @@
+package dev.loadline.agent;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.loadline.agent.boot.Type;
+import dev.loadline.agent.programs.Locks;
+import dev.loadline.agent.testing.Spool;
+import dev.loadline.agent.testing.Spool.Event;
+import dev.loadline.agent.testing.Target;
+import dev.loadline.agent.testing.TestRecorder;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledForJreRange;
+import org.junit.jupiter.api.condition.JRE;
+
+/** The jvm level: monitors, parks, collections, threads. */
+class JvmIT {
+    private static final String MONITOR = Locks.Monitor.class.getName();
+    private static final long MS = 1_000_000;
+
+    private record Told(List<String> words, Spool spool) {
+        long word(int i) {
+            return Long.parseLong(words.get(i));
+        }
+    }
+
+    private static Told record(String command) throws Exception {
+        try (Target target = Target.start(Locks.class); TestRecorder recorder = TestRecorder.prepare()) {
+            recorder.record(target.pid());
+            String reply = target.tell(command);
+            Spool spool = recorder.stop();
+            assertEquals("", spool.message);
+            return new Told(List.of(reply.split(" ")), spool);
+        }
+    }
+
+    private static Event only(Spool spool, int type, String c) {
+        List<Event> found = spool.where(e -> e.type() == type && c.equals(e.c()));
+        assertEquals(1, found.size(), () -> "events of type " + type + " on " + c + ": " + found);
+        return found.get(0);
+    }
+
+    private static int tidOf(Spool spool, long javaId) {
+        List<Event> found = spool.where(e -> e.type() == Type.THREAD && e.a() == javaId && (e.b() != 0 || e.tid() != 0));
+        assertFalse(found.isEmpty(), "no thread " + javaId);
+        Event thread = found.get(0);
+        return thread.b() != 0 ? (int) thread.b() : thread.tid();
+    }
+
+    @Test
+    void a_contended_monitor_is_waited_for_as_long_as_it_is_held() throws Exception {
+        Told told = record("contend");
+        Event enter = only(told.spool, Type.MONITOR_ENTER, MONITOR);
+        Event entered = only(told.spool, Type.MONITOR_ENTERED, MONITOR);
+        assertEquals(told.word(1), enter.a());
+        assertEquals(told.word(1), entered.a());
+        assertEquals(tidOf(told.spool, told.word(0)), enter.tid());
+        assertTrue(enter.ts() <= told.word(2), "it waits before the holder sees it wait");
+        assertTrue(Math.abs(entered.ts() - told.word(3)) < 5 * MS, "it enters when the holder leaves");
+    }
+
+    @Test
+    void a_wait_that_times_out_says_so() throws Exception {
+        Told told = record("wait");
+        Event wait = only(told.spool, Type.MONITOR_WAIT, MONITOR);
+        Event waited = only(told.spool, Type.MONITOR_WAITED, MONITOR);
+        assertEquals(60, wait.b());
+        assertEquals(1, waited.b());
+        assertTrue(waited.ts() - wait.ts() >= 60 * MS);
+    }
+
+    @Test
+    void a_wait_that_is_notified_says_so() throws Exception {
+        Told told = record("notify");
+        Event wait = only(told.spool, Type.MONITOR_WAIT, MONITOR);
+        Event waited = only(told.spool, Type.MONITOR_WAITED, MONITOR);
+        assertEquals(told.word(1), wait.a());
+        assertEquals(0, waited.b());
+    }
+
+    @Test
+    void a_park_names_the_lock_and_its_owner() throws Exception {
+        Told told = record("lock");
+        Event park = only(told.spool, Type.PARK, "java.util.concurrent.locks.ReentrantLock$NonfairSync");
+        assertEquals(told.word(1), park.b());
+        assertEquals(tidOf(told.spool, told.word(0)), park.tid());
+        Event unparked = told.spool.where(e -> e.type() == Type.UNPARKED && e.tid() == park.tid()).get(0);
+        assertTrue(unparked.ts() - park.ts() >= 45 * MS, "parked while the lock is held");
+    }
+
+    @Test
+    void a_collection_has_its_pause_its_collector_and_its_cause() throws Exception {
+        try (Target target = Target.start(Locks.class, "-XX:+UseSerialGC"); TestRecorder recorder = TestRecorder.prepare()) {
+            recorder.record(target.pid());
+            target.tell("gc");
+            Spool spool = recorder.read();
+            for (int i = 0; i < 100 && spool.of(Type.GC_INFO).isEmpty(); i++) {
+                Thread.sleep(20);
+                spool = recorder.read();
+            }
+            spool = recorder.stop();
+            Event start = spool.of(Type.GC_START).get(0);
+            Event end = spool.of(Type.GC_END).get(0);
+            assertTrue(start.ts() < end.ts() && start.tid() == end.tid() && start.tid() != 0);
+            Event info = spool.of(Type.GC_INFO).get(0);
+            assertEquals("MarkSweepCompact", info.c());
+            assertEquals("System.gc()", spool.strings.get((int) info.a()));
+            long before = (info.b() >>> 32) * 4096;
+            long after = (info.b() & 0xFFFF_FFFFL) * 4096;
+            assertTrue(after > 0 && after <= before && before < 256 << 20, before + " to " + after);
+        }
+    }
+
+    @Test
+    void threads_have_names_and_ends() throws Exception {
+        Told told = record("contend");
+        Event thread = told.spool.where(e -> e.type() == Type.THREAD && e.a() == told.word(0)).get(0);
+        assertEquals("waiter", thread.c());
+        assertEquals(1, told.spool.where(
+                e -> e.type() == Type.THREAD_END && e.a() == told.word(0)).size());
+        assertFalse(told.spool.where(e -> e.type() == Type.THREAD && "main".equals(e.c())).isEmpty());
+    }
+
+    @Test
+    @EnabledForJreRange(min = JRE.JAVA_21, disabledReason = "virtual threads came with Java 21")
+    void a_virtual_thread_parks_under_its_own_id_whatever_its_carrier() throws Exception {
+        Told told = record("virtual");
+        List<Event> its = told.spool.where(e -> e.virtual() == told.word(0) && e.type() != Type.SWITCH_TO);
+        assertEquals(5, its.stream().filter(e -> e.type() == Type.PARK && MONITOR.equals(e.c())).count(), its::toString);
+        assertEquals(5, its.stream().filter(e -> e.type() == Type.UNPARKED).count(), its::toString);
+        assertTrue(told.spool.of(Type.SWITCH_TO).stream().anyMatch(e -> e.a() == told.word(0) && "virtual-one".equals(e.c())));
+    }
+}

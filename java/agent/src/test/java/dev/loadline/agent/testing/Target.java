@@ -1,0 +1,98 @@
+package dev.loadline.agent.testing;
+
+import java.io.BufferedReader;
+import java.io.File;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+/** A JVM of its own that runs a {@link Program} and does what it is told, one line at a time. */
+public final class Target implements AutoCloseable {
+    private final Process process;
+    private final BufferedReader replies;
+    private final OutputStream commands;
+    private final Path errors;
+
+    private Target(Process process, Path errors) {
+        this.process = process;
+        this.errors = errors;
+        this.replies = process.inputReader(StandardCharsets.UTF_8);
+        this.commands = process.getOutputStream();
+    }
+
+    /** Starts a program with the tests' class path. */
+    public static Target start(Class<? extends Program> program, String... jvmArguments) throws IOException {
+        return startWith(System.getProperty("java.class.path"), program, jvmArguments);
+    }
+
+    /** Starts a program. */
+    public static Target startWith(String classPath, Class<? extends Program> program, String... jvmArguments)
+            throws IOException {
+        List<String> command = new ArrayList<>();
+        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+        command.add("-Xmx256m");
+        command.add("-XX:ErrorFile=" + Path.of("target/hs_err_%p.log").toAbsolutePath());
+        command.addAll(Arrays.asList(jvmArguments));
+        command.addAll(List.of("-cp", classPath, program.getName()));
+        Path errors = Files.createTempFile("loadline-agent-test", ".err");
+        Process process = new ProcessBuilder(command).redirectError(errors.toFile()).start();
+        Target target = new Target(process, errors);
+        target.expect("ready");
+        return target;
+    }
+
+    public long pid() {
+        return process.pid();
+    }
+
+    /** Tells the program to do something, and returns what it replies. */
+    public String tell(String command) throws IOException {
+        commands.write((command + "\n").getBytes(StandardCharsets.UTF_8));
+        commands.flush();
+        return expect("ok");
+    }
+
+    /** What the program and its JVM wrote to standard error. */
+    public String errors() throws IOException {
+        return Files.readString(errors);
+    }
+
+    public boolean isAlive() {
+        return process.isAlive();
+    }
+
+    private String expect(String word) throws IOException {
+        String line = replies.readLine();
+        if (line == null || !line.startsWith(word)) {
+            throw new IOException("the target said " + line + ", not " + word + "; its errors:\n" + errors());
+        }
+        return line.substring(word.length()).trim();
+    }
+
+    @Override
+    public void close() throws Exception {
+        commands.close(); // the program ends with its input
+        if (!process.waitFor(10, TimeUnit.SECONDS)) {
+            process.destroyForcibly();
+        }
+        Files.deleteIfExists(errors);
+    }
+
+    /** The tests' class path, with one jar in place of those whose file name begins so. */
+    public static String classPathWith(Path jar, String insteadOf) {
+        List<String> path = new ArrayList<>();
+        path.add(jar.toAbsolutePath().toString());
+        for (String entry : System.getProperty("java.class.path").split(File.pathSeparator)) {
+            if (!new File(entry).getName().startsWith(insteadOf)) {
+                path.add(entry);
+            }
+        }
+        return String.join(File.pathSeparator, path);
+    }
+}

@@ -1,0 +1,136 @@
+package dev.loadline.agent.testing;
+
+import com.sun.tools.attach.VirtualMachine;
+import java.io.File;
+import java.io.IOException;
+import java.io.RandomAccessFile;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.channels.FileChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+
+/** Plays the recorder: makes spool and FIFO, attaches, waits, stops, reads. */
+public final class TestRecorder implements AutoCloseable {
+    public static final int RECORDING = 2;
+    public static final int STOPPED = 3;
+    public static final int FAILED = 4;
+    public static final int ALL_LEVELS = 7;
+
+    public static final Path JAR = Path.of("target/loadline-agent.jar").toAbsolutePath();
+    private static final Path LIBRARY = Path.of("target/libloadline-agent.so").toAbsolutePath();
+    private static final long SIZE = 256L << 20;
+    private static final long PATIENCE_MS = 20_000;
+
+    public final Path directory;
+    private RandomAccessFile control;
+
+    private TestRecorder(Path directory) {
+        this.directory = directory;
+    }
+
+    /** Makes a directory for a recording of all levels. */
+    public static TestRecorder prepare() throws Exception {
+        return prepare(SIZE, ALL_LEVELS);
+    }
+
+    /** Makes a directory for a recording. */
+    public static TestRecorder prepare(long capacity, int levels) throws Exception {
+        buildLibrary();
+        TestRecorder recorder = new TestRecorder(Files.createTempDirectory("loadline-agent-test"));
+        ByteBuffer header = ByteBuffer.allocate(Spool.CHUNK).order(ByteOrder.LITTLE_ENDIAN);
+        header.put(0, "LLAGENT1".getBytes(StandardCharsets.US_ASCII));
+        header.putInt(8, 1).putInt(12, Spool.CHUNK).putLong(16, capacity).putLong(24, Spool.CHUNK);
+        header.putInt(52, levels).putInt(72, (int) ProcessHandle.current().pid());
+        header.put(1024, LIBRARY.toString().getBytes(StandardCharsets.UTF_8));
+        try (FileChannel file = FileChannel.open(
+                recorder.spool(), StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
+            file.write(header);
+            file.write(ByteBuffer.allocate(1), SIZE - 1);
+        }
+        File fifo = recorder.directory.resolve("agent.control").toFile();
+        run("mkfifo", fifo.getPath());
+        recorder.control = new RandomAccessFile(fifo, "rw"); // "rw" does not wait for a reader
+        return recorder;
+    }
+
+    /** Attaches to a JVM, and returns without waiting for the recording. */
+    public TestRecorder attach(long pid) throws Exception {
+        VirtualMachine vm = VirtualMachine.attach(Long.toString(pid));
+        try {
+            vm.loadAgent(JAR.toString(), directory.toString());
+        } finally {
+            vm.detach();
+        }
+        return this;
+    }
+
+    /** Attaches and waits until it records. */
+    public TestRecorder record(long pid) throws Exception {
+        attach(pid);
+        await(RECORDING);
+        return this;
+    }
+
+    /** Stops the recording and reads it. */
+    public Spool stop() throws Exception {
+        control.write("stop\n".getBytes(StandardCharsets.US_ASCII));
+        await(STOPPED);
+        return read();
+    }
+
+    /** Dies as a killed recorder does: without a word. */
+    public void die() throws IOException {
+        control.close();
+    }
+
+    public Spool read() throws IOException {
+        return Spool.read(spool());
+    }
+
+    /** Waits for a state. */
+    public void await(int state) throws Exception {
+        Spool now = read();
+        for (long waited = 0; waited < PATIENCE_MS; waited += 10) {
+            now = read();
+            if (now.state == state) {
+                return;
+            }
+            if (now.state == FAILED) {
+                break;
+            }
+            Thread.sleep(10);
+        }
+        throw new AssertionError("state is " + now.state + ", not " + state + ": " + now.message);
+    }
+
+    @Override
+    public void close() throws IOException {
+        control.close();
+        try (var files = Files.list(directory)) {
+            for (Path file : files.toList()) {
+                Files.delete(file);
+            }
+        }
+        Files.delete(directory);
+    }
+
+    private Path spool() {
+        return directory.resolve("agent.events");
+    }
+
+    private static synchronized void buildLibrary() throws Exception {
+        if (!Files.exists(LIBRARY)) {
+            run("src/main/c/build.sh", LIBRARY.toString());
+        }
+    }
+
+    private static void run(String... command) throws Exception {
+        Process process = new ProcessBuilder(command).inheritIO().start();
+        if (process.waitFor() != 0) {
+            throw new IOException(String.join(" ", command) + " failed");
+        }
+    }
+}
