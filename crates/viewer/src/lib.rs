@@ -1,1 +1,29 @@
-//! (placeholder, replaced in this change)
+//! The HTTP side of `loadline open`: holds one trace in memory and answers the page's questions.
+//!
+//! Terms: a *lane* is one thread over time ([`lane`]); a *window* is a stretch of time at a number
+//! of pixels; a *column* is one pixel of it, one state or a mixture of several; a *row* is a depth
+//! of nested spans ([`spans`]).
+//!
+//! What always holds:
+//! * an answer has as many rectangles as the window has pixels, however long the trace is;
+//! * nothing that a request says can write, or read a file outside of the trace and the page;
+//! * only pages from this server's own address are answered, and only on 127.0.0.1.
+
+mod api;
+mod cdp;
+mod files;
+mod http;
+pub mod lane;
+mod load;
+mod model;
+mod moment;
+mod params;
+mod query;
+pub mod role;
+mod screenshot;
+pub mod spans;
+mod summary;
+mod tables;
+
+pub use http::{Options, Server, serve};
+pub use screenshot::screenshot;

@@ -1,0 +1,260 @@
+//! What the page may ask, and the answers: everything below `/api`, apart from HTTP itself.
+//!
+//! Times are ns since the recording began. Answers are JSON, except `/api/lanes`, which is bytes
+//! (see [`lanes`]) because a screen of mixtures is a million numbers.
+
+use anyhow::Result;
+use loadline_trace::Trace;
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use crate::lane::{CLASSES, Lane, encode};
+use crate::model::{Model, Thread};
+use crate::moment::{gc_moment, moment, span_at};
+use crate::params::Params;
+use crate::query::Sql;
+use crate::role::{ROLES, natural_key};
+use crate::spans::{KINDS, view};
+use crate::summary::{figures, overview};
+use crate::tables::{self, Sort};
+
+/// Stands for a thread where the lane of GC pauses is meant.
+pub const GC_LANE: i64 = -1;
+
+/// Why a request was not answered.
+#[derive(Debug)]
+pub struct Failure {
+    /// HTTP status.
+    pub status: u16,
+    /// What was wrong and what would be right.
+    pub message: String,
+}
+
+impl Failure {
+    /// The request was wrong.
+    pub fn bad(message: String) -> Failure {
+        Failure {
+            status: 400,
+            message,
+        }
+    }
+
+    fn not_found(message: String) -> Failure {
+        Failure {
+            status: 404,
+            message,
+        }
+    }
+}
+
+/// An answer.
+pub enum Answer {
+    /// JSON text.
+    Json(String),
+    /// Bytes.
+    Bytes(Vec<u8>),
+}
+
+/// A trace, ready to answer.
+pub struct Api {
+    model: Model,
+    sql: Sql,
+}
+
+impl Api {
+    /// Reads the trace.
+    pub fn open(trace: &Trace) -> Result<Api> {
+        Ok(Api {
+            model: crate::load::load(trace)?,
+            sql: Sql::open(trace)?,
+        })
+    }
+
+    /// Answers `GET path?query`.
+    pub fn answer(&self, path: &str, query: &str) -> Result<Answer, Failure> {
+        let params = Params::parse(query)?;
+        let model = &self.model;
+        let duration = model.duration();
+        match path {
+            "/api/trace" => json(trace(model)),
+            "/api/overview" => json(overview(
+                model,
+                params.number_within("bins", 400, 1, 4_000)?,
+            )),
+            "/api/lanes" => {
+                let window = params.window(duration)?;
+                let lanes: Result<Vec<_>, _> = params
+                    .list("threads")?
+                    .into_iter()
+                    .map(|id| Ok((id, self.lane(id)?)))
+                    .collect();
+                Ok(Answer::Bytes(lanes_bytes(&lanes?, window)))
+            }
+            "/api/spans" => {
+                let window = params.window(duration)?;
+                let threads: Result<Vec<_>, _> = params
+                    .list("threads")?
+                    .into_iter()
+                    .map(|id| self.thread(id))
+                    .collect();
+                json(spans(model, &threads?, window))
+            }
+            "/api/at" => {
+                let (id, t) = (params.number("thread")?, params.number("t")?);
+                let moment = if id == GC_LANE {
+                    gc_moment(model, t)
+                } else {
+                    self.thread(id)?;
+                    moment(model, id, t)
+                };
+                json(moment.ok_or_else(|| {
+                    Failure::not_found(format!("thread {id} has no state at {t} ns"))
+                })?)
+            }
+            "/api/span" => {
+                let id = params.number("id")?;
+                let index = model.span_index.get(&id);
+                let index =
+                    index.ok_or_else(|| Failure::not_found(format!("there is no span {id}")))?;
+                let span = &model.spans[*index as usize];
+                json(
+                    json!({"span": span_at(model, *index), "thread": model.threads[span.end_thread].id, "parent": span.parent}),
+                )
+            }
+            "/api/requests" => {
+                let (begin, end) = params.range(duration)?;
+                let sort = match params.text("sort").unwrap_or("duration") {
+                    "duration" => Sort::Duration,
+                    "begin" => Sort::Begin,
+                    "name" => Sort::Name,
+                    "thread" => Sort::Thread,
+                    other => {
+                        return Err(Failure::bad(format!(
+                            "parameter sort is {other:?}; it must be duration, begin, name or thread"
+                        )));
+                    }
+                };
+                let limit = params.number_within("limit", 100, 1, 500)?;
+                json(
+                    tables::requests(model, &self.sql, begin, end, sort, limit)
+                        .map_err(internal)?,
+                )
+            }
+            "/api/matrix" => {
+                let (begin, end) = params.range(duration)?;
+                json(tables::matrix(model, &self.sql, begin, end).map_err(internal)?)
+            }
+            "/api/query" => {
+                let answer = self.sql.user(params.text("sql")?);
+                json(answer.map_err(|e| Failure::bad(readable(&format!("{e:#}"))))?)
+            }
+            _ => Err(Failure::not_found(format!("there is no {path}"))),
+        }
+    }
+
+    fn thread(&self, id: i64) -> Result<&Thread, Failure> {
+        let index = self.model.thread_index.get(&id);
+        index
+            .map(|&i| &self.model.threads[i])
+            .ok_or_else(|| Failure::not_found(format!("there is no thread {id}")))
+    }
+
+    fn lane(&self, id: i64) -> Result<&Lane, Failure> {
+        if id == GC_LANE {
+            Ok(&self.model.gc)
+        } else {
+            Ok(&self.thread(id)?.lane)
+        }
+    }
+}
+
+fn json(value: impl Serialize) -> Result<Answer, Failure> {
+    serde_json::to_string(&value)
+        .map(Answer::Json)
+        .map_err(|e| internal(e.into()))
+}
+
+fn internal(error: anyhow::Error) -> Failure {
+    Failure {
+        status: 500,
+        message: format!("{error:#}"),
+    }
+}
+
+/// DuckDB's message without the function that the query was wrapped in.
+fn readable(message: &str) -> String {
+    message
+        .lines()
+        .filter(|l| !l.contains("FROM query('") && !l.trim_start().starts_with('^'))
+        .collect::<Vec<_>>()
+        .join("\n")
+        .trim()
+        .to_string()
+}
+
+/// What the page needs once.
+fn trace(model: &Model) -> Value {
+    let mut order: Vec<&Thread> = model.threads.iter().collect();
+    order.sort_by_cached_key(|t| (t.role, natural_key(&t.name)));
+    let (begin, end) = (0, model.duration());
+    let threads: Vec<Value> = order
+        .into_iter()
+        .map(|t| {
+            json!({
+                "id": t.id, "name": t.name, "kind": t.kind, "tid": t.tid, "role": t.role, "requests": t.requests,
+                "states": t.lane.len(), "depth": t.rows.len(), "times": t.lane.times(begin, end),
+            })
+        })
+        .collect();
+    json!({
+        "meta": model.meta, "duration": end, "cpus": model.cpus(), "figures": figures(model),
+        "classes": CLASSES, "kinds": KINDS, "roles": ROLES, "threads": threads, "pauses": model.pauses.len(),
+    })
+}
+
+/// Lanes as bytes: for each `thread i32`, time per class and absence as twelve `f64` (ns), length
+/// `u32` of what follows, and the columns as [`encode`] writes them. Little-endian.
+fn lanes_bytes(lanes: &[(i64, &Lane)], window: crate::lane::Window) -> Vec<u8> {
+    let mut out = Vec::new();
+    for (id, lane) in lanes {
+        out.extend((*id as i32).to_le_bytes());
+        for time in lane.times(window.begin, window.end) {
+            out.extend((time as f64).to_le_bytes());
+        }
+        let columns = encode(&lane.columns(window));
+        out.extend((columns.len() as u32).to_le_bytes());
+        out.extend(columns);
+    }
+    out
+}
+
+/// Rows of spans: bars as `[begin, end, kind, name, id, …]`, thin columns as
+/// `[column, kind, coverage, …]`, names as indices into `names`.
+fn spans(model: &Model, threads: &[&Thread], window: crate::lane::Window) -> Value {
+    let mut names: Vec<&str> = Vec::new();
+    let mut index = std::collections::HashMap::new();
+    let mut lanes = Vec::with_capacity(threads.len());
+    for thread in threads {
+        let mut rows = Vec::with_capacity(thread.rows.len());
+        for row in &thread.rows {
+            let view = view(row, window);
+            let mut bars: Vec<i64> = Vec::with_capacity(view.bars.len() * 5);
+            for bar in &view.bars {
+                let span = &model.spans[bar.span as usize];
+                let name = *index.entry(span.name).or_insert_with(|| {
+                    names.push(&model.names[span.name as usize]);
+                    names.len() - 1
+                });
+                bars.extend([bar.begin, bar.end, bar.kind as i64, name as i64, span.id]);
+            }
+            let thin: Vec<u32> = view
+                .thin
+                .iter()
+                .flat_map(|t| [t.column, t.kind as u32, t.coverage as u32])
+                .collect();
+            rows.push(json!({"bars": bars, "thin": thin}));
+        }
+        lanes.push(json!({"thread": thread.id, "rows": rows}));
+    }
+    json!({"names": names, "lanes": lanes})
+}

@@ -1,0 +1,261 @@
+//! One thread's states in columns, and what a window of them is at a number of pixels.
+//!
+//! Terms: a *class* is what a state is drawn as ([`CLASSES`]); a *lane* is one thread's states,
+//! gapless; a *column* is one pixel of a window, either *solid* (one state covers all of it) or a
+//! *mixture* (the share of each class in it).
+//!
+//! What always holds: a window of `px` pixels has exactly `px` columns; the shares of a mixture,
+//! absence included, add up to [`WHOLE`]; the cost of a window grows with its pixels and not with
+//! the states below them, because time per class is summed up every [`STRIDE`] states.
+
+/// What a state is drawn as. The order is the order of drawing, and part of the API.
+pub const CLASSES: [&str; 11] = [
+    "running",
+    "runnable",
+    "preempted",
+    "lock",
+    "pool",
+    "socket",
+    "file",
+    "gc",
+    "other",
+    "idle",
+    "unknown",
+];
+
+/// Class of a time in which the thread did not exist; after the last of [`CLASSES`].
+pub const ABSENT: usize = CLASSES.len();
+
+/// Index of `idle` in [`CLASSES`].
+pub const IDLE: usize = 9;
+
+/// Index of `unknown` in [`CLASSES`].
+pub const UNKNOWN: usize = 10;
+
+/// The sum of the shares of a mixture.
+pub const WHOLE: i64 = 255;
+
+/// States between two sums.
+const STRIDE: usize = 64;
+
+/// Time per class, ns; the last is absence.
+pub type Times = [i64; ABSENT + 1];
+
+/// A stretch of time, `[begin, end)`, ns since the recording began, at a number of pixels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Window {
+    /// Begin.
+    pub begin: i64,
+    /// End.
+    pub end: i64,
+    /// Columns.
+    pub px: u32,
+}
+
+impl Window {
+    /// Where column `i` begins; `px` is where the last one ends.
+    pub fn edge(&self, i: u32) -> i64 {
+        self.begin + ((self.end - self.begin) as i128 * i as i128 / self.px as i128) as i64
+    }
+
+    /// The column that `t` lies in; outside of the window, the nearest.
+    pub fn column(&self, t: i64) -> u32 {
+        let span = (self.end - self.begin).max(1) as i128;
+        let i = ((t - self.begin) as i128 * self.px as i128).div_euclid(span);
+        i.clamp(0, self.px as i128 - 1) as u32
+    }
+
+    /// Width of a pixel, ns (not rounded).
+    pub fn ns_per_px(&self) -> f64 {
+        (self.end - self.begin) as f64 / self.px as f64
+    }
+}
+
+/// One pixel of a lane.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Column {
+    /// One class, or [`ABSENT`], covers all of it.
+    Solid(u8),
+    /// Shares of each class, then of absence; they add up to [`WHOLE`].
+    Mixture([u8; ABSENT + 1]),
+}
+
+/// One thread's states: begins and classes in columns; each ends where the next begins.
+#[derive(Debug, Default)]
+pub struct Lane {
+    begin: Vec<i64>,
+    class: Vec<u8>,
+    end: i64,
+    sums: Vec<[i64; ABSENT]>,
+}
+
+impl Lane {
+    /// Adds the next state. Returns false, and takes nothing, if it begins before the last ended.
+    pub fn push(&mut self, begin: i64, end: i64, class: u8) -> bool {
+        if end < begin || (!self.begin.is_empty() && begin != self.end) {
+            return false;
+        }
+        if self.begin.len().is_multiple_of(STRIDE) {
+            let mut sum = self.sums.last().copied().unwrap_or_default();
+            let from = self.begin.len().saturating_sub(STRIDE);
+            for i in from..self.begin.len() {
+                sum[self.class[i] as usize] += self.end_of(i) - self.begin[i];
+            }
+            self.sums.push(sum);
+        }
+        self.begin.push(begin);
+        self.class.push(class);
+        self.end = end;
+        true
+    }
+
+    /// Number of states.
+    pub fn len(&self) -> usize {
+        self.begin.len()
+    }
+
+    /// Whether there are no states.
+    pub fn is_empty(&self) -> bool {
+        self.begin.is_empty()
+    }
+
+    /// Begin of the first state and end of the last.
+    pub fn extent(&self) -> (i64, i64) {
+        (self.begin.first().copied().unwrap_or(0), self.end)
+    }
+
+    /// Begin, end and class of a state.
+    pub fn state(&self, i: usize) -> (i64, i64, u8) {
+        (self.begin[i], self.end_of(i), self.class[i])
+    }
+
+    /// The state that `t` lies in.
+    pub fn at(&self, t: i64) -> Option<usize> {
+        let i = self.begin.partition_point(|&b| b <= t).checked_sub(1)?;
+        (t < self.end_of(i)).then_some(i)
+    }
+
+    fn end_of(&self, i: usize) -> i64 {
+        self.begin.get(i + 1).copied().unwrap_or(self.end)
+    }
+
+    /// Time per class from the first state to `t`, which lies in state `i` or at its end.
+    fn until(&self, i: usize, t: i64) -> [i64; ABSENT] {
+        let mut sum = self.sums[i / STRIDE];
+        for k in i / STRIDE * STRIDE..i {
+            sum[self.class[k] as usize] += self.end_of(k) - self.begin[k];
+        }
+        sum[self.class[i] as usize] += t.min(self.end_of(i)) - self.begin[i];
+        sum
+    }
+
+    /// Time per class within `[begin, end)`; it adds up to `end - begin`.
+    pub fn times(&self, begin: i64, end: i64) -> Times {
+        let mut times = [0; ABSENT + 1];
+        let (first, last) = self.extent();
+        let (from, to) = (begin.clamp(first, last), end.clamp(first, last));
+        if !self.is_empty() && from < to {
+            let index = |t: i64| self.begin.partition_point(|&b| b <= t).saturating_sub(1);
+            let (low, high) = (self.until(index(from), from), self.until(index(to), to));
+            for class in 0..ABSENT {
+                times[class] = high[class] - low[class];
+            }
+        }
+        times[ABSENT] = (end - begin) - times[..ABSENT].iter().sum::<i64>();
+        times
+    }
+
+    /// The columns of a window.
+    pub fn columns(&self, window: Window) -> Vec<Column> {
+        let mut columns = Vec::with_capacity(window.px as usize);
+        while (columns.len() as u32) < window.px {
+            let i = columns.len() as u32;
+            let (begin, end) = (window.edge(i), window.edge(i + 1));
+            let (until, class) = self.stretch(begin);
+            if end <= until {
+                // All columns that this one state covers, in one step.
+                let reach = if until >= window.end {
+                    window.px
+                } else {
+                    window.column(until)
+                };
+                columns.resize(reach.max(i + 1) as usize, Column::Solid(class));
+            } else {
+                columns.push(mixture(self.times(begin, end)));
+            }
+        }
+        columns
+    }
+
+    /// What holds at `t`, and until when.
+    fn stretch(&self, t: i64) -> (i64, u8) {
+        let (first, last) = self.extent();
+        if self.is_empty() || t >= last {
+            (i64::MAX, ABSENT as u8)
+        } else if t < first {
+            (first, ABSENT as u8)
+        } else {
+            let i = self.begin.partition_point(|&b| b <= t) - 1;
+            (self.end_of(i), self.class[i])
+        }
+    }
+}
+
+/// Times as shares of [`WHOLE`]; what rounding leaves goes to the largest remainders.
+pub fn mixture(times: Times) -> Column {
+    let total: i64 = times.iter().sum();
+    if let Some(only) = times.iter().position(|&t| t == total) {
+        return Column::Solid(only as u8);
+    }
+    let mut shares = [0u8; ABSENT + 1];
+    let mut remainders = [(0, 0); ABSENT + 1];
+    let mut left = WHOLE;
+    for (class, &time) in times.iter().enumerate() {
+        let scaled = time as i128 * WHOLE as i128;
+        shares[class] = (scaled / total as i128) as u8;
+        remainders[class] = (scaled % total as i128, class);
+        left -= shares[class] as i64;
+    }
+    remainders.sort_unstable_by(|a, b| b.cmp(a));
+    for (_, class) in remainders.iter().take(left as usize) {
+        shares[*class] += 1;
+    }
+    Column::Mixture(shares)
+}
+
+/// Columns as bytes: solid runs `class u8, count u16`, mixtures `255, count u16` and for each of
+/// them `n u8` and `n` times `class u8, share u8`. Numbers are little-endian.
+pub fn encode(columns: &[Column]) -> Vec<u8> {
+    let mut out = Vec::new();
+    let mut i = 0;
+    while i < columns.len() {
+        let same = |c: &Column| match (columns[i], c) {
+            (Column::Solid(a), Column::Solid(b)) => a == *b,
+            (Column::Mixture(_), Column::Mixture(_)) => true,
+            _ => false,
+        };
+        let n = columns[i..]
+            .iter()
+            .take(u16::MAX as usize)
+            .take_while(|c| same(c))
+            .count();
+        match columns[i] {
+            Column::Solid(class) => out.push(class),
+            Column::Mixture(_) => out.push(255),
+        }
+        out.extend((n as u16).to_le_bytes());
+        for column in &columns[i..i + n] {
+            if let Column::Mixture(shares) = column {
+                let parts = shares.iter().enumerate().filter(|(_, s)| **s > 0);
+                out.push(parts.clone().count() as u8);
+                out.extend(parts.flat_map(|(class, share)| [class as u8, *share]));
+            }
+        }
+        i += n;
+    }
+    out
+}
+
+#[cfg(test)]
+#[path = "lane_tests.rs"]
+mod tests;

@@ -1,0 +1,341 @@
+//! Reading a trace into a [`Model`], by SQL over its Parquet files.
+
+use std::collections::HashMap;
+
+use anyhow::{Context, Result, bail};
+use loadline_trace::Trace;
+use loadline_trace::duckdb::arrow::array::{Array, AsArray, RecordBatch};
+use loadline_trace::duckdb::arrow::datatypes::{Int16Type, Int32Type, Int64Type};
+use loadline_trace::duckdb::{Connection, Row};
+
+use crate::lane::{CLASSES, IDLE, Lane, UNKNOWN};
+use crate::model::{Detail, Mark, Model, NONE, Pause, Resource, Span, Thread, Wait};
+use crate::role::role;
+use crate::spans::{self, Piece, kind_index};
+
+/// Reads all of a trace that the page asks for often.
+pub fn load(trace: &Trace) -> Result<Model> {
+    let db = trace.sql()?;
+    let begin = trace.meta.begin_ns;
+    let mut model = Model {
+        meta: trace.meta.clone(),
+        threads: threads(&db)?,
+        thread_index: HashMap::new(),
+        states: column(&db, "SELECT DISTINCT state FROM states ORDER BY 1")?,
+        syscalls: column(
+            &db,
+            "SELECT DISTINCT syscall FROM states WHERE syscall IS NOT NULL ORDER BY 1",
+        )?,
+        names: Vec::new(),
+        spans: Vec::new(),
+        span_index: HashMap::new(),
+        waits: waits(&db, begin)?,
+        resources: HashMap::new(),
+        marks: HashMap::new(),
+        pauses: pauses(&db, begin)?,
+        gc: Lane::default(),
+        cpu_seconds: rows(
+            &db,
+            "SELECT ts_ns, value FROM counters WHERE scope = 'process' AND name = 'cpu_seconds' ORDER BY 1",
+            |r| Ok((r.get::<_, i64>(0)? - begin, r.get(1)?)),
+        )?,
+    };
+    model.gc = gc_lane(&model.pauses, model.duration());
+    model.thread_index = model
+        .threads
+        .iter()
+        .enumerate()
+        .map(|(i, t)| (t.id, i))
+        .collect();
+    states(&db, &mut model).context("reading states.parquet")?;
+    read_spans(&db, &mut model).context("reading spans.parquet")?;
+    for (fd, resource) in resources(&db, begin)? {
+        model.resources.entry(fd).or_default().push(resource);
+    }
+    for (thread, mark) in marks(&db, begin)? {
+        if let Some(&index) = model.thread_index.get(&thread) {
+            model.marks.entry(index).or_default().push(mark);
+        }
+    }
+    Ok(model)
+}
+
+fn rows<T>(
+    db: &Connection,
+    sql: &str,
+    row: impl FnMut(&Row<'_>) -> loadline_trace::duckdb::Result<T>,
+) -> Result<Vec<T>> {
+    let mut statement = db.prepare(sql)?;
+    let rows = statement.query_map([], row)?.collect::<Result<_, _>>()?;
+    Ok(rows)
+}
+
+fn column(db: &Connection, sql: &str) -> Result<Vec<String>> {
+    rows(db, sql, |r| r.get(0))
+}
+
+fn threads(db: &Connection) -> Result<Vec<Thread>> {
+    rows(
+        db,
+        "SELECT id, tid, name, kind FROM threads ORDER BY id",
+        |r| {
+            let (name, kind): (String, String) = (r.get(2)?, r.get(3)?);
+            Ok(Thread {
+                id: r.get(0)?,
+                tid: r.get(1)?,
+                role: role(&name, &kind),
+                name,
+                kind,
+                ..Thread::default()
+            })
+        },
+    )
+}
+
+fn waits(db: &Connection, begin: i64) -> Result<HashMap<i64, Wait>> {
+    let sql =
+        "SELECT id, kind, class, object, owner, notifier, outcome, begin_ns, end_ns FROM waits";
+    let waits = rows(db, sql, |r| {
+        let wait = Wait {
+            kind: r.get(1)?,
+            class: r.get(2)?,
+            object: r.get(3)?,
+            owner: r.get(4)?,
+            notifier: r.get(5)?,
+            outcome: r.get(6)?,
+            begin: r.get::<_, i64>(7)? - begin,
+            end: r.get::<_, i64>(8)? - begin,
+        };
+        Ok((r.get(0)?, wait))
+    })?;
+    Ok(waits.into_iter().collect())
+}
+
+fn pauses(db: &Connection, begin: i64) -> Result<Vec<Pause>> {
+    let sql = "SELECT name, cause, begin_ns, end_ns, heap_before, heap_after FROM vm WHERE kind = 'gc' ORDER BY begin_ns";
+    rows(db, sql, |r| {
+        Ok(Pause {
+            name: r.get(0)?,
+            cause: r.get(1)?,
+            begin: r.get::<_, i64>(2)? - begin,
+            end: r.get::<_, i64>(3)? - begin,
+            heap_before: r.get(4)?,
+            heap_after: r.get(5)?,
+        })
+    })
+}
+
+/// Pauses and what lies between them; a pause that overlaps the last counts from its end.
+fn gc_lane(pauses: &[Pause], duration: i64) -> Lane {
+    const GC: u8 = 7;
+    let mut lane = Lane::default();
+    let mut t = 0;
+    for pause in pauses {
+        let (begin, end) = (pause.begin.max(t), pause.end.min(duration));
+        if begin < end {
+            lane.push(t, begin, IDLE as u8);
+            lane.push(begin, end, GC);
+            t = end;
+        }
+    }
+    lane.push(t, duration.max(t), IDLE as u8);
+    lane
+}
+
+fn resources(db: &Connection, begin: i64) -> Result<Vec<(i32, Resource)>> {
+    rows(
+        db,
+        "SELECT fd, kind, name, begin_ns, end_ns FROM resources",
+        |r| {
+            let resource = Resource {
+                kind: r.get(1)?,
+                name: r.get(2)?,
+                begin: r.get::<_, i64>(3)? - begin,
+                end: r.get::<_, i64>(4)? - begin,
+            };
+            Ok((r.get(0)?, resource))
+        },
+    )
+}
+
+fn marks(db: &Connection, begin: i64) -> Result<Vec<(i64, Mark)>> {
+    rows(
+        db,
+        "SELECT thread, ts_ns, kind, value, text FROM marks ORDER BY ts_ns",
+        |r| {
+            let mark = Mark {
+                at: r.get::<_, i64>(1)? - begin,
+                kind: r.get(2)?,
+                value: r.get(3)?,
+                text: r.get(4)?,
+            };
+            Ok((r.get(0)?, mark))
+        },
+    )
+}
+
+/// An SQL list of texts.
+fn list(texts: &[impl AsRef<str>]) -> String {
+    let quoted: Vec<String> = texts
+        .iter()
+        .map(|t| format!("'{}'", t.as_ref().replace('\'', "''")))
+        .collect();
+    format!("[{}]::VARCHAR[]", quoted.join(", "))
+}
+
+fn states(db: &Connection, model: &mut Model) -> Result<()> {
+    let begin = model.meta.begin_ns;
+    let sql = format!(
+        "SELECT thread, begin_ns - {begin}, end_ns - {begin},
+           coalesce(CASE WHEN state = 'preempted' THEN 3 ELSE list_position({classes}, cause) END - 1, {UNKNOWN})::SMALLINT,
+           (list_position({states}, state) - 1)::SMALLINT,
+           coalesce(cpu, {NONE})::SMALLINT,
+           coalesce(list_position({syscalls}, syscall) - 1, {NONE})::SMALLINT,
+           coalesce(fd, {NONE})::INTEGER, coalesce(waker, {NONE})::BIGINT,
+           coalesce(waker_tid, {NONE})::INTEGER, coalesce(\"wait\", {NONE})::BIGINT
+         FROM states ORDER BY thread, begin_ns, end_ns",
+        classes = list(&CLASSES),
+        states = list(&model.states),
+        syscalls = list(&model.syscalls),
+    );
+    let mut statement = db.prepare(&sql)?;
+    for batch in statement.query_arrow([])? {
+        add_states(model, &batch)?;
+    }
+    Ok(())
+}
+
+fn add_states(model: &mut Model, batch: &RecordBatch) -> Result<()> {
+    let long = |i: usize| batch.column(i).as_primitive::<Int64Type>();
+    let int = |i: usize| batch.column(i).as_primitive::<Int32Type>();
+    let short = |i: usize| batch.column(i).as_primitive::<Int16Type>();
+    for column in batch.columns() {
+        if column.null_count() > 0 {
+            bail!("a column that cannot be null is");
+        }
+    }
+    let (thread, begin, end) = (long(0), long(1), long(2));
+    let (class, state, cpu, syscall) = (short(3), short(4), short(5), short(6));
+    let (fd, waker, waker_tid, wait) = (int(7), long(8), int(9), long(10));
+    for i in 0..batch.num_rows() {
+        let id = thread.value(i);
+        let Some(&index) = model.thread_index.get(&id) else {
+            bail!("thread {id} has states but is not in threads.parquet");
+        };
+        let t = &mut model.threads[index];
+        if !t
+            .lane
+            .push(begin.value(i), end.value(i), class.value(i) as u8)
+        {
+            bail!(
+                "states of thread {id} ({}) are not gapless at {:.6} s: one ends at {} ns, the next begins at {} ns",
+                t.name,
+                begin.value(i) as f64 / 1e9,
+                t.lane.extent().1,
+                begin.value(i),
+            );
+        }
+        t.details.push(Detail {
+            state: state.value(i) as u8,
+            cpu: cpu.value(i),
+            syscall: syscall.value(i),
+            fd: fd.value(i),
+            waker: model
+                .thread_index
+                .get(&waker.value(i))
+                .map_or(NONE, |&w| w as i32),
+            waker_tid: waker_tid.value(i),
+            wait: wait.value(i),
+        });
+    }
+    Ok(())
+}
+
+fn read_spans(db: &Connection, model: &mut Model) -> Result<()> {
+    let begin = model.meta.begin_ns;
+    let sql = "SELECT id, parent, kind, name, thread, end_thread, begin_ns, end_ns, status, resumed, peer_port, peer, complete
+               FROM spans ORDER BY begin_ns, id";
+    let mut names: HashMap<String, u32> = HashMap::new();
+    let index = |id: i64| model.thread_index.get(&id).copied();
+    let mut owners = Vec::new();
+    let spans = rows(db, sql, |r| {
+        let (kind, name): (String, String) = (r.get(2)?, r.get(3)?);
+        let next = names.len() as u32;
+        let (port, peer): (Option<i32>, Option<String>) = (r.get(10)?, r.get(11)?);
+        owners.push((index(r.get(4)?), index(r.get(5)?)));
+        Ok(Span {
+            id: r.get(0)?,
+            parent: r.get(1)?,
+            kind: kind_index(&kind, r.get(9)?),
+            name: *names.entry(name).or_insert(next),
+            end_thread: 0,
+            begin: r.get::<_, i64>(6)? - begin,
+            end: r.get::<_, i64>(7)? - begin,
+            status: r.get(8)?,
+            peer: peer.map(|p| port.map_or(p.clone(), |port| format!("{p}:{port}"))),
+            complete: r.get(12)?,
+        })
+    })?;
+    model.spans = spans;
+    model.names = vec![String::new(); names.len()];
+    for (name, i) in names {
+        model.names[i as usize] = name;
+    }
+    model.span_index = model
+        .spans
+        .iter()
+        .enumerate()
+        .map(|(i, s)| (s.id, i as u32))
+        .collect();
+
+    let mut pieces: Vec<Vec<Piece>> = vec![Vec::new(); model.threads.len()];
+    let mut segmented = vec![false; model.spans.len()];
+    for (span, thread, from, to) in rows(
+        db,
+        "SELECT span, thread, begin_ns, end_ns FROM segments",
+        |r| {
+            Ok((
+                r.get::<_, i64>(0)?,
+                r.get::<_, i64>(1)?,
+                r.get::<_, i64>(2)? - begin,
+                r.get::<_, i64>(3)? - begin,
+            ))
+        },
+    )? {
+        if let (Some(&span), Some(&thread)) =
+            (model.span_index.get(&span), model.thread_index.get(&thread))
+        {
+            segmented[span as usize] = true;
+            pieces[thread].push(Piece {
+                begin: from,
+                end: to,
+                span,
+                kind: model.spans[span as usize].kind,
+            });
+        }
+    }
+    for (i, (from, to)) in owners.into_iter().enumerate() {
+        let (Some(from), Some(to)) = (from, to) else {
+            continue;
+        };
+        let span = &mut model.spans[i];
+        span.end_thread = to;
+        if spans::KINDS[span.kind as usize] == "request" {
+            model.threads[to].requests += 1;
+        }
+        // A span that changed threads without segments has no place on any lane.
+        let connection = spans::KINDS[span.kind as usize] == "connection";
+        if !segmented[i] && !connection && from == to {
+            pieces[from].push(Piece {
+                begin: span.begin,
+                end: span.end,
+                span: i as u32,
+                kind: span.kind,
+            });
+        }
+    }
+    for (thread, pieces) in model.threads.iter_mut().zip(pieces) {
+        thread.rows = spans::rows(pieces);
+    }
+    Ok(())
+}

@@ -1,0 +1,207 @@
+//! A trace in memory, in the shape in which the page asks for it.
+//!
+//! States are kept in columns per thread, spans in one list with their rows per thread. Times are
+//! ns since the recording began, so that they fit into the page's numbers.
+
+use std::collections::HashMap;
+
+use loadline_trace::Meta;
+use serde::Serialize;
+
+use crate::lane::Lane;
+use crate::spans::Piece;
+
+/// No value, in a column that would otherwise be optional.
+pub const NONE: i32 = -1;
+
+/// What is known of a state besides its time and class.
+#[derive(Debug, Clone, Copy)]
+pub struct Detail {
+    /// Index into [`Model::states`].
+    pub state: u8,
+    /// CPU, or [`NONE`].
+    pub cpu: i16,
+    /// Index into [`Model::syscalls`], or [`NONE`].
+    pub syscall: i16,
+    /// File descriptor, or [`NONE`].
+    pub fd: i32,
+    /// Index into [`Model::threads`] of the waker, or [`NONE`].
+    pub waker: i32,
+    /// Kernel's id of the waker, or [`NONE`].
+    pub waker_tid: i32,
+    /// `waits.id`, or -1.
+    pub wait: i64,
+}
+
+/// A thread, its states and its spans.
+#[derive(Debug, Default)]
+pub struct Thread {
+    /// `threads.id`.
+    pub id: i64,
+    /// Kernel's thread id.
+    pub tid: Option<i32>,
+    /// Name.
+    pub name: String,
+    /// Kind.
+    pub kind: String,
+    /// Index into [`crate::role::ROLES`].
+    pub role: usize,
+    /// Its states.
+    pub lane: Lane,
+    /// One per state.
+    pub details: Vec<Detail>,
+    /// Pieces of spans by depth.
+    pub rows: Vec<Vec<Piece>>,
+    /// Requests that ended on it.
+    pub requests: u32,
+}
+
+/// A span; see the trace's table.
+#[derive(Debug, Clone)]
+pub struct Span {
+    /// `spans.id`.
+    pub id: i64,
+    /// Id of the span that it lies in.
+    pub parent: Option<i64>,
+    /// Index into [`crate::spans::KINDS`].
+    pub kind: u8,
+    /// Index into [`Model::names`].
+    pub name: u32,
+    /// Index into [`Model::threads`] of the thread that ended it.
+    pub end_thread: usize,
+    /// Begin.
+    pub begin: i64,
+    /// End.
+    pub end: i64,
+    /// HTTP status.
+    pub status: Option<i32>,
+    /// `address:port` of the peer.
+    pub peer: Option<String>,
+    /// Whether the recording saw all of it.
+    pub complete: bool,
+}
+
+/// A wait; see the trace's table.
+#[derive(Debug, Clone, Serialize)]
+pub struct Wait {
+    /// monitor_enter, monitor_wait or park.
+    pub kind: String,
+    /// Class of what was waited on.
+    pub class: Option<String>,
+    /// Its identity hash.
+    pub object: Option<i64>,
+    /// Thread id of the owner.
+    pub owner: Option<i64>,
+    /// Thread id of who ended it.
+    pub notifier: Option<i64>,
+    /// How it ended.
+    pub outcome: String,
+    /// Begin.
+    pub begin: i64,
+    /// End.
+    pub end: i64,
+}
+
+/// What a descriptor was.
+#[derive(Debug, Clone, Serialize)]
+pub struct Resource {
+    /// Kind.
+    pub kind: String,
+    /// Name.
+    pub name: String,
+    /// First seen.
+    pub begin: i64,
+    /// Last seen.
+    pub end: i64,
+}
+
+/// A mark.
+#[derive(Debug, Clone, Serialize)]
+pub struct Mark {
+    /// When.
+    pub at: i64,
+    /// Type.
+    pub kind: String,
+    /// Value.
+    pub value: i64,
+    /// Text.
+    pub text: Option<String>,
+}
+
+/// A pause.
+#[derive(Debug, Clone, Serialize)]
+pub struct Pause {
+    /// Collector.
+    pub name: String,
+    /// Why.
+    pub cause: String,
+    /// Begin.
+    pub begin: i64,
+    /// End.
+    pub end: i64,
+    /// Heap before, bytes.
+    pub heap_before: Option<i64>,
+    /// Heap after, bytes.
+    pub heap_after: Option<i64>,
+}
+
+/// Everything of a trace that the page asks for often.
+#[derive(Debug)]
+pub struct Model {
+    /// `trace.json`.
+    pub meta: Meta,
+    /// Threads, by index.
+    pub threads: Vec<Thread>,
+    /// Index of a thread by its id.
+    pub thread_index: HashMap<i64, usize>,
+    /// Names of kernel states.
+    pub states: Vec<String>,
+    /// Names of system calls.
+    pub syscalls: Vec<String>,
+    /// Names of spans.
+    pub names: Vec<String>,
+    /// Spans by begin.
+    pub spans: Vec<Span>,
+    /// Index of a span by its id.
+    pub span_index: HashMap<i64, u32>,
+    /// Waits by id.
+    pub waits: HashMap<i64, Wait>,
+    /// Resources by descriptor.
+    pub resources: HashMap<i32, Vec<Resource>>,
+    /// Marks by thread index, sorted by time.
+    pub marks: HashMap<usize, Vec<Mark>>,
+    /// Pauses by begin.
+    pub pauses: Vec<Pause>,
+    /// The pauses as a lane: `gc`, and `idle` between them.
+    pub gc: Lane,
+    /// CPU seconds of the process over time, from `/proc`: `(ns, seconds)`.
+    pub cpu_seconds: Vec<(i64, f64)>,
+}
+
+impl Model {
+    /// Length of the recording, ns.
+    pub fn duration(&self) -> i64 {
+        self.meta.duration_ns()
+    }
+
+    /// CPUs that the process could use.
+    pub fn cpus(&self) -> u32 {
+        match self.meta.machine.target_cpus {
+            0 => self.meta.machine.cpus.max(1),
+            n => n,
+        }
+    }
+
+    /// Name of a thread by its id.
+    pub fn thread_name(&self, id: i64) -> Option<&str> {
+        self.thread_index
+            .get(&id)
+            .map(|&i| self.threads[i].name.as_str())
+    }
+
+    /// What a descriptor was at `t`: the resource that was seen then, else the nearest in time.
+    pub fn resource(&self, fd: i32, t: i64) -> Option<&Resource> {
+        let distance = |r: &&Resource| (r.begin - t).max(t - r.end).max(0);
+        self.resources.get(&fd)?.iter().min_by_key(distance)
+    }
+}

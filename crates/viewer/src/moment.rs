@@ -1,0 +1,192 @@
+//! Everything known about one interval of one thread.
+
+use serde::Serialize;
+
+use crate::lane::CLASSES;
+use crate::model::{Mark, Model, NONE, Pause, Resource, Thread, Wait};
+use crate::spans::KINDS;
+
+/// Marks that are told at most.
+const MAX_MARKS: usize = 50;
+
+/// An interval of a thread and what was around it. Times are ns since the recording began.
+#[derive(Debug, Serialize)]
+pub struct Moment {
+    thread: i64,
+    name: String,
+    tid: Option<i32>,
+    begin: i64,
+    end: i64,
+    /// What the kernel says.
+    state: String,
+    /// What it is drawn as.
+    class: &'static str,
+    cpu: Option<i16>,
+    waker: Option<Waker>,
+    syscall: Option<String>,
+    fd: Option<i32>,
+    resource: Option<Resource>,
+    wait: Option<Wait>,
+    owner_name: Option<String>,
+    notifier_name: Option<String>,
+    spans: Vec<SpanAt>,
+    marks: Vec<Mark>,
+    pause: Option<Pause>,
+}
+
+/// Who ended a blocked interval.
+#[derive(Debug, Serialize)]
+struct Waker {
+    /// Its id in the trace, if it is in it.
+    thread: Option<i64>,
+    /// Its name, or what its kernel id means.
+    name: String,
+    tid: i32,
+}
+
+/// A span that goes on at the time asked for.
+#[derive(Debug, Serialize)]
+pub struct SpanAt {
+    id: i64,
+    kind: &'static str,
+    name: String,
+    begin: i64,
+    end: i64,
+    status: Option<i32>,
+    peer: Option<String>,
+    complete: bool,
+}
+
+/// What thread `id` did at `t`; none if there is no such thread, or it had no state then.
+pub fn moment(model: &Model, id: i64, t: i64) -> Option<Moment> {
+    let index = *model.thread_index.get(&id)?;
+    let thread = &model.threads[index];
+    let i = thread.lane.at(t)?;
+    let (begin, end, class) = thread.lane.state(i);
+    let detail = thread.details[i];
+    let wait = model.waits.get(&detail.wait).cloned();
+    let name_of = |id: Option<i64>| id.and_then(|id| model.thread_name(id)).map(String::from);
+    let overlaps = |p: &&Pause| p.begin < end && p.end > begin;
+    Some(Moment {
+        thread: id,
+        name: thread.name.clone(),
+        tid: thread.tid,
+        begin,
+        end,
+        state: model.states[detail.state as usize].clone(),
+        class: CLASSES[class as usize],
+        cpu: (detail.cpu as i32 != NONE).then_some(detail.cpu),
+        waker: waker(model, detail.waker, detail.waker_tid),
+        syscall: usize::try_from(detail.syscall)
+            .ok()
+            .map(|s| model.syscalls[s].clone()),
+        fd: (detail.fd != NONE).then_some(detail.fd),
+        resource: model.resource(detail.fd, begin).cloned(),
+        owner_name: name_of(wait.as_ref().and_then(|w| w.owner)),
+        notifier_name: name_of(wait.as_ref().and_then(|w| w.notifier)),
+        wait,
+        spans: stack(model, thread, t),
+        marks: marks(model, index, begin, end),
+        pause: (CLASSES[class as usize] == "gc")
+            .then(|| model.pauses.iter().find(overlaps).cloned())
+            .flatten(),
+    })
+}
+
+/// The pause of the collector at `t`, or the stretch between two.
+pub fn gc_moment(model: &Model, t: i64) -> Option<Moment> {
+    let i = model.gc.at(t)?;
+    let (begin, end, class) = model.gc.state(i);
+    Some(Moment {
+        thread: crate::api::GC_LANE,
+        name: "GC pauses".into(),
+        tid: None,
+        begin,
+        end,
+        state: if CLASSES[class as usize] == "gc" {
+            "stopped"
+        } else {
+            "no pause"
+        }
+        .into(),
+        class: CLASSES[class as usize],
+        cpu: None,
+        waker: None,
+        syscall: None,
+        fd: None,
+        resource: None,
+        wait: None,
+        owner_name: None,
+        notifier_name: None,
+        spans: Vec::new(),
+        marks: Vec::new(),
+        pause: model
+            .pauses
+            .iter()
+            .find(|p| p.begin <= t && t < p.end)
+            .cloned(),
+    })
+}
+
+fn waker(model: &Model, index: i32, tid: i32) -> Option<Waker> {
+    let thread = usize::try_from(index).ok().map(|i| &model.threads[i]);
+    match (thread, tid) {
+        (Some(t), tid) => Some(Waker {
+            thread: Some(t.id),
+            name: t.name.clone(),
+            tid: t.tid.unwrap_or(tid),
+        }),
+        (None, NONE) => None,
+        (None, 0) => Some(Waker {
+            thread: None,
+            name: "an interrupt or a timer".into(),
+            tid: 0,
+        }),
+        (None, tid) => Some(Waker {
+            thread: None,
+            name: format!("a thread outside of the process (tid {tid})"),
+            tid,
+        }),
+    }
+}
+
+fn stack(model: &Model, thread: &Thread, t: i64) -> Vec<SpanAt> {
+    let at = |row: &Vec<crate::spans::Piece>| {
+        let i = row.partition_point(|p| p.begin <= t).checked_sub(1)?;
+        (row[i].end > t).then(|| row[i].span)
+    };
+    thread
+        .rows
+        .iter()
+        .filter_map(at)
+        .map(|i| span_at(model, i))
+        .collect()
+}
+
+/// A span as the page tells it.
+pub fn span_at(model: &Model, index: u32) -> SpanAt {
+    let span = &model.spans[index as usize];
+    SpanAt {
+        id: span.id,
+        kind: KINDS[span.kind as usize],
+        name: model.names[span.name as usize].clone(),
+        begin: span.begin,
+        end: span.end,
+        status: span.status,
+        peer: span.peer.clone(),
+        complete: span.complete,
+    }
+}
+
+fn marks(model: &Model, thread: usize, begin: i64, end: i64) -> Vec<Mark> {
+    let Some(marks) = model.marks.get(&thread) else {
+        return Vec::new();
+    };
+    let from = marks.partition_point(|m| m.at < begin);
+    marks[from..]
+        .iter()
+        .take_while(|m| m.at < end)
+        .take(MAX_MARKS)
+        .cloned()
+        .collect()
+}

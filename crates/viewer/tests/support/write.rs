@@ -1,0 +1,113 @@
+//! The simulation as the tables of a trace.
+
+use std::path::Path;
+
+use loadline_trace::meta::{Level, Machine, Target};
+use loadline_trace::tables::{Breakdown, Counter, Resource, Syscall, Thread};
+use loadline_trace::{Meta, Result, TraceWriter};
+
+use super::Size;
+use super::sim::{BEGIN_NS, Sim};
+
+/// Writes the trace of a simulated server into `dir`.
+pub fn write(dir: &Path, size: Size, seed: u64) -> Result<Meta> {
+    let sim = Sim::run(size, seed);
+    let (end, record) = (sim.end, sim.record);
+    let mut writer = TraceWriter::new(dir)?;
+    writer.table(sim.threads.iter().enumerate().map(|(id, t)| Thread {
+        id: id as i64,
+        tid: Some(4_200 + id as i32),
+        pid: 4_121,
+        java_id: (t.kind == "platform").then_some(id as i64 + 30),
+        name: t.name.clone(),
+        kind: t.kind,
+        begin_ns: BEGIN_NS,
+        end_ns: end,
+    }))?;
+    writer.table(record.states)?;
+    writer.table(Vec::<Syscall>::new())?;
+    writer.table(
+        [
+            (52, "127.0.0.1:49152 -> 127.0.0.1:13306", "socket"),
+            (41, "/srv/shop/static/site.css", "file"),
+        ]
+        .into_iter()
+        .enumerate()
+        .map(|(id, (fd, name, kind))| Resource {
+            id: id as i64,
+            fd,
+            kind,
+            name: name.into(),
+            local: None,
+            remote: name.split_once(" -> ").map(|(_, r)| r.into()),
+            inode: Some(77 + id as i64),
+            begin_ns: BEGIN_NS,
+            end_ns: end,
+        }),
+    )?;
+    writer.table(record.spans)?;
+    writer.table(record.segments)?;
+    writer.table(record.marks)?;
+    writer.table(record.waits)?;
+    writer.table(record.vm)?;
+    writer.table((0..=size.seconds).map(|s| Counter {
+        ts_ns: BEGIN_NS + s * 1_000_000_000,
+        scope: "process".into(),
+        name: "rss_bytes".into(),
+        value: (500 << 20) as f64 + (s * 1_000_000) as f64,
+    }))?;
+    writer.table(
+        record
+            .breakdown
+            .into_iter()
+            .flat_map(|(span, kind, booked)| {
+                booked
+                    .into_iter()
+                    .map(move |((phase, cause), duration_ns)| Breakdown {
+                        span,
+                        kind,
+                        phase,
+                        cause,
+                        duration_ns,
+                    })
+            }),
+    )?;
+    let recorded = |recorded, why: &str| Level {
+        recorded,
+        why: why.into(),
+    };
+    writer.finish(Meta {
+        writer: "synthetic trace of the viewer's tests".into(),
+        begin_ns: BEGIN_NS,
+        end_ns: end,
+        begin_unix_ns: 1_795_420_800_000_000_000,
+        target: Target {
+            pid: 4_121,
+            name: "shop".into(),
+            command: vec!["java".into(), "-jar".into(), "shop.jar".into()],
+            jvm: "OpenJDK 64-Bit Server VM 25.0.3+9".into(),
+            java: 25,
+            server: Some("Apache Tomcat/11.0.9".into()),
+        },
+        machine: Machine {
+            host: "harbour".into(),
+            kernel: "6.18.0".into(),
+            cpus: size.cpus as u32,
+            target_cpus: size.cpus as u32,
+            cpu_model: "simulated".into(),
+            memory_bytes: 24 << 30,
+        },
+        levels: [
+            ("kernel", recorded(true, "")),
+            ("syscalls", recorded(false, "")),
+            ("jvm", recorded(true, "")),
+            ("server", recorded(true, "")),
+            ("app", recorded(true, "")),
+        ]
+        .into_iter()
+        .map(|(name, level)| (name.to_string(), level))
+        .collect(),
+        ended: "stopped".into(),
+        ..Meta::default()
+    })
+}

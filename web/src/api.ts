@@ -1,0 +1,172 @@
+// What the server answers. Times are ns since the recording began.
+
+export interface Level {
+  recorded: boolean;
+  why?: string;
+}
+
+export interface Meta {
+  writer: string;
+  begin_unix_ns: number;
+  ended: string;
+  target: { pid: number; name: string; jvm: string; java: number; server: string | null };
+  machine: { host: string; kernel: string; cpus: number; target_cpus: number; cpu_model: string };
+  levels: Record<string, Level>;
+  losses: Record<string, number>;
+  notes: string[];
+  tables: Record<string, number>;
+}
+
+export interface Figures {
+  requests: number;
+  requests_per_second: number;
+  percentiles_ns: [number, number, number] | null;
+  cpu: number | null;
+  full_handshakes: number;
+  resumed_handshakes: number;
+  connections: number;
+  pauses: number;
+  pause_ns: number;
+}
+
+export interface Thread {
+  id: number;
+  name: string;
+  kind: string;
+  tid: number | null;
+  role: number;
+  requests: number;
+  states: number;
+  depth: number;
+  times: number[];
+}
+
+export interface Trace {
+  meta: Meta;
+  duration: number;
+  cpus: number;
+  figures: Figures;
+  roles: string[];
+  threads: Thread[];
+  pauses: number;
+}
+
+export interface Overview {
+  requests_per_second: number[];
+  cpu: number[];
+  waiting: number[];
+}
+
+export interface SpanAt {
+  id: number;
+  kind: string;
+  name: string;
+  begin: number;
+  end: number;
+  status: number | null;
+  peer: string | null;
+  complete: boolean;
+}
+
+export interface Moment {
+  thread: number;
+  name: string;
+  tid: number | null;
+  begin: number;
+  end: number;
+  state: string;
+  class: string;
+  cpu: number | null;
+  waker: { thread: number | null; name: string; tid: number } | null;
+  syscall: string | null;
+  fd: number | null;
+  resource: { kind: string; name: string } | null;
+  wait: {
+    kind: string;
+    class: string | null;
+    object: number | null;
+    owner: number | null;
+    notifier: number | null;
+    outcome: string;
+    begin: number;
+    end: number;
+  } | null;
+  owner_name: string | null;
+  notifier_name: string | null;
+  spans: SpanAt[];
+  marks: { at: number; kind: string; value: number; text: string | null }[];
+  pause: {
+    name: string;
+    cause: string;
+    begin: number;
+    end: number;
+    heap_before: number | null;
+    heap_after: number | null;
+  } | null;
+}
+
+export interface Request {
+  id: number;
+  name: string;
+  thread: number;
+  thread_name: string;
+  begin: number;
+  end: number;
+  status: number | null;
+  complete: boolean;
+  causes: [string, number][];
+}
+
+export interface Matrix {
+  cells: [string, string, number][];
+  counts: [string, number][];
+}
+
+export type Cell = string | number | boolean | null;
+
+export interface Table {
+  columns: string[];
+  numeric: boolean[];
+  rows: Cell[][];
+  more: boolean;
+  ms: number;
+}
+
+export interface SpanRows {
+  names: string[];
+  lanes: { thread: number; rows: { bars: number[]; thin: number[] }[] }[];
+}
+
+/** Stands for a thread where the lane of GC pauses is meant. */
+export const GC_LANE = -1;
+
+type Value = string | number;
+
+async function get(path: string, params: Record<string, Value>, signal?: AbortSignal): Promise<Response> {
+  const query = new URLSearchParams(Object.entries(params).map(([k, v]) => [k, String(v)]));
+  const response = await fetch(`/api/${path}?${query}`, signal ? { signal } : {});
+  if (!response.ok) {
+    const body: unknown = await response.json().catch(() => null);
+    const message = body && typeof body === "object" && "message" in body ? String(body.message) : response.statusText;
+    throw new Error(message);
+  }
+  return response;
+}
+
+async function json<T>(path: string, params: Record<string, Value>, signal?: AbortSignal): Promise<T> {
+  return (await get(path, params, signal)).json() as Promise<T>;
+}
+
+export const api = {
+  trace: () => json<Trace>("trace", {}),
+  overview: (bins: number) => json<Overview>("overview", { bins }),
+  lanes: async (begin: number, end: number, px: number, threads: number[], signal: AbortSignal) =>
+    (await get("lanes", { begin, end, px, threads: threads.join(",") }, signal)).arrayBuffer(),
+  spans: (begin: number, end: number, px: number, threads: number[], signal: AbortSignal) =>
+    json<SpanRows>("spans", { begin, end, px, threads: threads.join(",") }, signal),
+  at: (thread: number, t: number, signal?: AbortSignal) => json<Moment>("at", { thread, t: Math.round(t) }, signal),
+  requests: (begin: number, end: number, sort: string, limit: number, signal?: AbortSignal) =>
+    json<{ total: number; requests: Request[] }>("requests", { begin, end, sort, limit }, signal),
+  matrix: (begin: number, end: number, signal?: AbortSignal) => json<Matrix>("matrix", { begin, end }, signal),
+  query: (sql: string, signal?: AbortSignal) => json<Table>("query", { sql }, signal),
+};

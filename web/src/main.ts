@@ -1,0 +1,145 @@
+// Puts the page together: fetches what is needed once, chooses the first view, binds the keys.
+
+import "./style.css";
+import { api, type Request, type Trace } from "./api.ts";
+import { h, swatch } from "./dom.ts";
+import { Help } from "./help.ts";
+import { OverviewStrip } from "./overview.ts";
+import { CLASS_TEXT, onPaletteChange, publishColours } from "./palette.ts";
+import { MatrixPanel } from "./panels/matrix.ts";
+import { MomentPanel } from "./panels/moment.ts";
+import { QueryPanel } from "./panels/query.ts";
+import { RequestsPanel, viewOf } from "./panels/requests.ts";
+import { Tabs } from "./panels/tabs.ts";
+import { Timeline } from "./timeline/timeline.ts";
+import type { Sort } from "./timeline/layout.ts";
+import { Tooltip } from "./tooltip.ts";
+import { missingLevels, topBar } from "./top.ts";
+import { clampRange, fromHash, TABS, View, type ViewState } from "./view.ts";
+
+const root = document.getElementById("app") ?? document.body;
+
+/** The first view: around the slowest request, which is what most people come to ask about. */
+function firstView(trace: Trace, slowest: Request | undefined): ViewState {
+  const said = fromHash(location.hash, trace.duration);
+  const whole = { begin: 0, end: trace.duration };
+  const base: ViewState = { range: whole, selection: null, tab: "requests" };
+  if (!slowest) return { ...base, ...said };
+  const { range, selection } = viewOf(slowest, trace.duration);
+  if (said.range) return { ...base, selection, ...said };
+  // Wide enough to see what the other workers did meanwhile, narrow enough to see single states.
+  const middle = (range.begin + range.end) / 2;
+  const half = Math.max((range.end - range.begin) / 2, 60e6);
+  return { ...base, range: clampRange(middle - half, middle + half, trace.duration), selection, ...said };
+}
+
+function toolbar(timeline: Timeline, view: View): HTMLElement {
+  const sort = h(
+    "select",
+    { "aria-label": "order of lanes", onchange: () => timeline.setSort(sort.value as Sort) },
+    h("option", { value: "name" }, "by name"),
+    h("option", { value: "busy" }, "by busy time"),
+    h("option", { value: "requests" }, "by requests"),
+  );
+  const legend = CLASS_TEXT.slice(0, -1).map(([name, text], i) => h("span", { title: text }, swatch(i), name));
+  return h(
+    "div",
+    { class: "toolbar" },
+    h("div", { class: "legend" }, ...legend),
+    h("span", { class: "grow" }),
+    h("label", {}, "lanes ", sort),
+    h("button", { title: "tall lanes, with labels (T)", onclick: () => timeline.toggleTall() }, "tall"),
+    h("button", { title: "zoom out (S)", onclick: () => view.zoom(2) }, "−"),
+    h("button", { title: "zoom in (W)", onclick: () => view.zoom(0.5) }, "+"),
+    h("button", { title: "the whole trace (F)", onclick: () => view.fit() }, "fit"),
+  );
+}
+
+function bindKeys(view: View, timeline: Timeline, moment: MomentPanel, help: Help): void {
+  const actions: Record<string, () => void> = {
+    w: () => view.zoom(0.7),
+    s: () => view.zoom(1 / 0.7),
+    a: () => view.pan(-0.2),
+    d: () => view.pan(0.2),
+    f: () => view.fit(),
+    t: () => timeline.toggleTall(),
+    z: () => moment.zoom(),
+    "?": () => help.toggle(),
+    ArrowLeft: () => moment.step(-1),
+    ArrowRight: () => moment.step(1),
+    ArrowUp: () => timeline.step(-1),
+    ArrowDown: () => timeline.step(1),
+    Escape: () => {
+      timeline.pin(null);
+      view.set({ selection: null });
+    },
+  };
+  TABS.forEach((tab, i) => (actions[String(i + 1)] = () => view.set({ tab })));
+  addEventListener("keydown", (event) => {
+    const typing = event.target instanceof HTMLElement && event.target.matches("textarea, select, input");
+    if (typing || help.element.open || event.ctrlKey || event.metaKey || event.altKey) return;
+    const action = actions[event.key.length === 1 ? event.key.toLowerCase() : event.key];
+    if (!action) return;
+    event.preventDefault();
+    action();
+  });
+}
+
+/** Lets the border between the timeline and the tables be dragged. */
+function splitter(): HTMLElement {
+  const bar = h("div", { class: "splitter", role: "separator", "aria-orientation": "horizontal" });
+  bar.addEventListener("pointerdown", (event) => bar.setPointerCapture(event.pointerId));
+  bar.addEventListener("pointermove", (event) => {
+    if (!bar.hasPointerCapture(event.pointerId)) return;
+    const height = Math.min(innerHeight - 260, Math.max(90, innerHeight - event.clientY));
+    document.documentElement.style.setProperty("--lower", `${height}px`);
+  });
+  return bar;
+}
+
+async function start(): Promise<void> {
+  publishColours();
+  onPaletteChange(publishColours);
+  const [trace, overview] = await Promise.all([
+    api.trace(),
+    api.overview(Math.min(800, Math.max(100, Math.round(innerWidth / 3)))),
+  ]);
+  const asked = fromHash(location.hash, trace.duration).range ?? { begin: 0, end: trace.duration };
+  const slowest = await api.requests(asked.begin, asked.end, "duration", 1);
+  document.title = `${trace.meta.target.name} · Loadline`;
+  const view = new View(trace.duration, firstView(trace, slowest.requests[0]));
+  const tooltip = new Tooltip();
+  const help = new Help();
+  const ready = { moment: false, tabs: false };
+  const check = () => {
+    if (ready.moment && ready.tabs && timeline.isReady) document.documentElement.dataset["ready"] = "yes";
+  };
+  const timeline: Timeline = new Timeline(trace, view, tooltip, check);
+  const reveal = (thread: number) => timeline.reveal(thread);
+  const moment = new MomentPanel(view, (chosen) => timeline.pin(chosen), reveal);
+  const requests = new RequestsPanel(view, reveal);
+  if (slowest.requests[0] && !location.hash) requests.mark(slowest.requests[0]);
+  const tabs = new Tabs(view, { requests, matrix: new MatrixPanel(view), query: new QueryPanel() }, moment.element);
+  root.replaceChildren(
+    topBar(trace, () => help.toggle()),
+    ...[missingLevels(trace)].filter((n) => n !== null),
+    new OverviewStrip(overview, view).element,
+    toolbar(timeline, view),
+    timeline.element,
+    splitter(),
+    tabs.element,
+    tooltip.element,
+    help.element,
+  );
+  bindKeys(view, timeline, moment, help);
+  Object.assign(window, { loadline: { view, timeline } });
+  await Promise.all([moment.load().then(() => (ready.moment = true)), tabs.ready.then(() => (ready.tabs = true))]);
+  const selected = view.state.selection;
+  if (selected) timeline.reveal(selected.thread);
+  timeline.schedule();
+}
+
+start().catch((error: unknown) => {
+  const message = error instanceof Error ? error.message : String(error);
+  root.replaceChildren(h("pre", { class: "error fatal" }, `The trace cannot be shown: ${message}`));
+});

@@ -1,0 +1,130 @@
+// What is drawn, fetched as the view moves: for the visible lanes, twice the visible range at the
+// resolution of the screen. What was fetched last is shown, stretched, until the next is there.
+
+import { api, GC_LANE, type SpanRows } from "../api.ts";
+import { CLASSES, palette, rgb } from "../palette.ts";
+import type { Range } from "../view.ts";
+import { decodeLanes, type LaneColumns, pack, paint, runs } from "./columns.ts";
+
+export interface Strip {
+  /** Top of the strip in the picture. */
+  readonly top: number;
+  readonly times: Float64Array;
+}
+
+export interface Fetched {
+  readonly begin: number;
+  readonly end: number;
+  readonly px: number;
+  /** Strips of all lanes, one below the other, each `stripHeight` high. */
+  readonly picture: HTMLCanvasElement;
+  readonly stripHeight: number;
+  readonly strips: ReadonlyMap<number, Strip>;
+  readonly spans: ReadonlyMap<number, SpanRows["lanes"][number]["rows"]>;
+  readonly names: readonly string[];
+  /** Pauses of the collector that are at least a column wide: begin and end. */
+  readonly pauses: readonly (readonly [number, number])[];
+  readonly raw: ArrayBuffer;
+}
+
+interface Wish {
+  readonly range: Range;
+  readonly px: number;
+  readonly threads: readonly number[];
+  readonly stripHeight: number;
+}
+
+export class TimelineData {
+  fetched: Fetched | null = null;
+  error: string | null = null;
+  private wish: Wish | null = null;
+  private served = "";
+  private busy = false;
+  private abort = new AbortController();
+
+  constructor(private readonly arrived: () => void) {}
+
+  /** Whether what is shown is what was asked for last. */
+  get isCurrent(): boolean {
+    return !this.busy && this.wish === null;
+  }
+
+  /** Asks for what the view shows; only the latest wish is ever fetched. */
+  want(range: Range, px: number, threads: readonly number[], stripHeight: number): void {
+    const key = `${range.begin} ${range.end} ${px} ${stripHeight} ${threads.join()}`;
+    if (key === this.served) return;
+    this.served = key;
+    this.wish = { range, px, threads, stripHeight };
+    if (!this.busy) void this.run();
+  }
+
+  /** Paints the same columns again, in other colours. */
+  repaint(): void {
+    if (this.fetched) {
+      paintAll(this.fetched.raw, this.fetched.picture, this.fetched.stripHeight);
+      this.arrived();
+    }
+  }
+
+  private async run(): Promise<void> {
+    this.busy = true;
+    while (this.wish) {
+      const wish = this.wish;
+      this.wish = null;
+      try {
+        this.fetched = await this.fetch(wish);
+        this.error = null;
+      } catch (error) {
+        this.error = error instanceof Error ? error.message : String(error);
+      }
+      if (!this.wish) this.busy = false;
+      this.arrived();
+    }
+    this.busy = false;
+  }
+
+  private async fetch({ range, px, threads, stripHeight }: Wish): Promise<Fetched> {
+    // Half a screen on both sides, in whole columns, so that a small move needs no answer.
+    const perPx = (range.end - range.begin) / px;
+    const margin = Math.round(px / 2);
+    const begin = Math.round(range.begin - margin * perPx);
+    const end = Math.max(begin + 1, Math.round(range.end + margin * perPx));
+    const columns = px + 2 * margin;
+    const real = threads.filter((id) => id !== GC_LANE);
+    const [raw, rows] = await Promise.all([
+      api.lanes(begin, end, columns, [...threads], this.abort.signal),
+      api.spans(begin, end, columns, real, this.abort.signal),
+    ]);
+    const picture = document.createElement("canvas");
+    picture.width = columns;
+    const lanes = decodeLanes(raw);
+    picture.height = Math.max(1, lanes.length * stripHeight);
+    paintAll(raw, picture, stripHeight);
+    return {
+      begin, end, px: columns, picture, stripHeight, raw,
+      strips: new Map(lanes.map((lane, i) => [lane.thread, { top: i * stripHeight, times: lane.times }])),
+      spans: new Map(rows.lanes.map((lane) => [lane.thread, lane.rows])),
+      names: rows.names,
+      pauses: pauses(lanes.find((lane) => lane.thread === GC_LANE), begin, (end - begin) / columns),
+    };
+  }
+}
+
+function pauses(lane: LaneColumns | undefined, begin: number, columnNs: number): [number, number][] {
+  const gc = CLASSES.indexOf("gc");
+  const found: [number, number][] = [];
+  for (const { tag, from, count } of lane ? runs(lane.bytes) : []) {
+    if (tag === gc) found.push([begin + from * columnNs, begin + (from + count) * columnNs]);
+  }
+  return found;
+}
+
+function paintAll(raw: ArrayBuffer, picture: HTMLCanvasElement, stripHeight: number): void {
+  const context = picture.getContext("2d");
+  if (!context) return;
+  const image = new ImageData(picture.width, picture.height);
+  const pixels = new Uint32Array(image.data.buffer);
+  const colours = pack(palette().classes.map(rgb));
+  decodeLanes(raw).forEach((lane, i) => paint(lane.bytes, pixels, picture.width, i * stripHeight, stripHeight, colours));
+  context.putImageData(image, 0, 0);
+}

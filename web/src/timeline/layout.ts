@@ -1,0 +1,110 @@
+// Where each lane lies, from the list of threads and what is folded. Pure: no canvas, no data.
+//
+// Terms: an *item* is one horizontal strip: a group's header or a lane. Heights are CSS pixels.
+
+import { GC_LANE, type Thread } from "../api.ts";
+
+export type Sort = "name" | "busy" | "requests";
+
+export interface Item {
+  readonly kind: "header" | "lane";
+  /** Of a header its group, of a lane its thread. */
+  readonly id: number;
+  readonly title: string;
+  readonly y: number;
+  readonly height: number;
+  /** Of a lane: rows of spans, the height of each, and of the bar of states. */
+  readonly rows: number;
+  readonly rowHeight: number;
+  readonly barHeight: number;
+  readonly folded: boolean;
+  /** Of a header: how many threads. */
+  readonly count: number;
+  readonly thread: Thread | null;
+}
+
+export interface Layout {
+  readonly items: readonly Item[];
+  readonly height: number;
+}
+
+/** The group of threads that did nothing, whatever their role. */
+export const IDLE_GROUP = 100;
+
+export const HEADER_HEIGHT = 22;
+const GAP = 3;
+/** Height of the bar of states, the same in every lane: the pictures of lanes are of one height. */
+export const BAR = 12;
+const COMPACT = { row: 4, bar: BAR };
+const TALL = { row: 14, bar: BAR };
+
+const IDLE_CLASSES = new Set([8, 9, 10, 11]);
+
+/** Time in which a thread was running or waited for something that it needed. */
+export function busyTime(times: readonly number[]): number {
+  return times.reduce((sum, time, index) => (IDLE_CLASSES.has(index) ? sum : sum + time), 0);
+}
+
+/** Whether a thread did nothing that is worth a lane among the others. */
+export function isIdle(thread: Thread): boolean {
+  const total = thread.times.reduce((a, b) => a + b, 0);
+  return thread.depth === 0 && busyTime(thread.times) < total * 2e-5;
+}
+
+const ORDER: Record<Sort, (a: Thread, b: Thread) => number> = {
+  name: () => 0,
+  busy: (a, b) => busyTime(b.times) - busyTime(a.times),
+  requests: (a, b) => b.requests - a.requests,
+};
+
+export interface LayoutOptions {
+  readonly sort: Sort;
+  readonly tall: boolean;
+  readonly folded: ReadonlySet<number>;
+  readonly selected: number | null;
+  readonly hasPauses: boolean;
+}
+
+/** Lays out all threads, which come sorted by role and name. */
+export function layout(threads: readonly Thread[], roles: readonly string[], options: LayoutOptions): Layout {
+  const items: Item[] = [];
+  let y = 5;
+  const add = (item: Omit<Item, "y">) => {
+    items.push({ ...item, y });
+    y += item.height;
+  };
+  const lane = (id: number, title: string, depth: number, thread: Thread | null) => {
+    const tall = options.tall || options.selected === id;
+    const size = tall ? TALL : COMPACT;
+    const height = depth * size.row + size.bar + GAP + (tall ? 3 : 0);
+    add({
+      kind: "lane", id, title, height, rows: depth, rowHeight: size.row, barHeight: size.bar,
+      folded: false, count: 0, thread,
+    });
+  };
+  if (options.hasPauses) lane(GC_LANE, "GC pauses", 0, null);
+  const idle = threads.filter(isIdle);
+  const groups = roles.map((title, role) => ({ title, role, members: threads.filter((t) => t.role === role && !isIdle(t)) }));
+  groups.push({ title: "Did nothing", role: IDLE_GROUP, members: idle });
+  for (const { title, role, members } of groups) {
+    if (members.length === 0) continue;
+    const folded = options.folded.has(role);
+    add({
+      kind: "header", id: role, title, height: HEADER_HEIGHT, rows: 0, rowHeight: 0, barHeight: 0,
+      folded, count: members.length, thread: null,
+    });
+    if (folded) continue;
+    for (const t of members.toSorted(ORDER[options.sort])) lane(t.id, t.name, t.depth, t);
+  }
+  return { items, height: y + 6 };
+}
+
+/** The items that lie within `[top, bottom)`. */
+export function visible(whole: Layout, top: number, bottom: number): readonly Item[] {
+  return whole.items.filter((item) => item.y < bottom && item.y + item.height > top);
+}
+
+/** The item at height `y`. */
+export function itemAt(whole: Layout, y: number): Item | undefined {
+  return whole.items.find((item) => item.y <= y && y < item.y + item.height);
+}
