@@ -1,0 +1,224 @@
+//! A small HTTPS server in this process, whose behaviour and knowledge the tests choose and read.
+
+#![allow(dead_code)] // each test binary uses its own part
+
+use loadline_load::{Arrivals, Options, Scenario, Summary, Target, run};
+use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
+use rustls::server::{NoServerSessionStorage, ServerSessionMemoryCache};
+use rustls::{HandshakeKind, ServerConfig, ServerConnection, StreamOwned, version};
+use std::collections::HashMap;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+/// How the server behaves.
+#[derive(Clone)]
+pub struct Behaviour {
+    pub tls12_only: bool,
+    /// Whether it remembers sessions.
+    pub resumes: bool,
+    /// Speaks plain HTTP, whatever the client believes.
+    pub plain: bool,
+    /// Slept before each reply.
+    pub delay: Duration,
+    /// Closes the connection after so many replies, without saying so.
+    pub closes_after: usize,
+    /// The whole reply.
+    pub reply: &'static str,
+}
+
+pub const PAGE: &str = "HTTP/1.1 200 OK\r\nContent-Length: 11\r\n\r\n<p>PAGE</p>";
+
+impl Default for Behaviour {
+    fn default() -> Behaviour {
+        Behaviour {
+            tls12_only: false,
+            resumes: true,
+            plain: false,
+            delay: Duration::ZERO,
+            closes_after: usize::MAX,
+            reply: PAGE,
+        }
+    }
+}
+
+/// What the server saw.
+#[derive(Default)]
+pub struct Seen {
+    /// Path of each request, in order.
+    pub paths: Vec<String>,
+    /// By the client's port, whether the handshake was resumed: last one wins.
+    pub resumed_by_port: HashMap<u16, bool>,
+}
+
+pub struct Server {
+    pub address: SocketAddr,
+    pub seen: Arc<Mutex<Seen>>,
+    /// While held by a test, no reply is written.
+    pub gate: Arc<Mutex<()>>,
+    ended: Arc<AtomicBool>,
+}
+
+impl Server {
+    pub fn start(behaviour: Behaviour) -> Server {
+        let config = Arc::new(config(&behaviour));
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let address = listener.local_addr().expect("bound");
+        let (seen, gate, ended) = (
+            Arc::<Mutex<Seen>>::default(),
+            Arc::<Mutex<()>>::default(),
+            Arc::<AtomicBool>::default(),
+        );
+        let (shared, door, over) = (seen.clone(), gate.clone(), ended.clone());
+        std::thread::spawn(move || {
+            for stream in listener.incoming() {
+                if over.load(Ordering::Relaxed) {
+                    break; // drops the listener: the port refuses from now on
+                }
+                let (behaviour, config) = (behaviour.clone(), config.clone());
+                let (seen, gate, over) = (shared.clone(), door.clone(), over.clone());
+                std::thread::spawn(move || {
+                    let stream = stream.expect("accepted");
+                    // A client that leaves in the middle ends its thread with an error; that is its right.
+                    let _ = serve(stream, config, &behaviour, &seen, &gate, &over);
+                });
+            }
+        });
+        Server {
+            address,
+            seen,
+            gate,
+            ended,
+        }
+    }
+
+    pub fn target(&self) -> Target {
+        Target::parse(&format!("https://{}", self.address)).expect("valid")
+    }
+
+    pub fn stop(&self) {
+        self.ended.store(true, Ordering::Relaxed);
+        let _wake = TcpStream::connect(self.address);
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
+fn config(behaviour: &Behaviour) -> ServerConfig {
+    let key =
+        rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]).expect("a certificate");
+    let secret = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(key.signing_key.serialize_der()));
+    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+    let versions: &[_] = if behaviour.tls12_only {
+        &[&version::TLS12]
+    } else {
+        &[&version::TLS12, &version::TLS13]
+    };
+    let mut config = ServerConfig::builder_with_provider(provider)
+        .with_protocol_versions(versions)
+        .expect("versions")
+        .with_no_client_auth()
+        .with_single_cert(vec![key.cert.der().clone()], secret)
+        .expect("a key");
+    config.session_storage = if behaviour.resumes {
+        ServerSessionMemoryCache::new(10_000)
+    } else {
+        Arc::new(NoServerSessionStorage {})
+    };
+    config
+}
+
+fn serve(
+    stream: TcpStream,
+    config: Arc<ServerConfig>,
+    behaviour: &Behaviour,
+    seen: &Mutex<Seen>,
+    gate: &Mutex<()>,
+    over: &AtomicBool,
+) -> std::io::Result<()> {
+    stream.set_nodelay(true)?;
+    if behaviour.plain {
+        return (&stream).write_all(b"HTTP/1.1 400 Bad\r\nContent-Length: 0\r\n\r\n");
+    }
+    let port = stream.peer_addr()?.port();
+    let mut tls = ServerConnection::new(config).expect("a connection");
+    let mut tcp = stream;
+    while tls.is_handshaking() {
+        tls.complete_io(&mut tcp)?;
+    }
+    let resumed = matches!(tls.handshake_kind(), Some(HandshakeKind::Resumed));
+    seen.lock()
+        .expect("seen")
+        .resumed_by_port
+        .insert(port, resumed);
+    let mut stream = BufReader::new(StreamOwned::new(tls, tcp));
+    for _ in 0..behaviour.closes_after {
+        let mut first = String::new();
+        if stream.read_line(&mut first)? == 0 {
+            return Ok(());
+        }
+        let mut line = String::new();
+        while stream.read_line(&mut line)? > 0 && line != "\r\n" {
+            line.clear();
+        }
+        if over.load(Ordering::Relaxed) {
+            return Ok(());
+        }
+        seen.lock()
+            .expect("seen")
+            .paths
+            .push(first.split(' ').nth(1).unwrap_or_default().to_owned());
+        std::thread::sleep(behaviour.delay);
+        drop(gate.lock().expect("gate"));
+        stream.get_mut().write_all(behaviour.reply.as_bytes())?;
+    }
+    stream.get_mut().conn.send_close_notify();
+    stream.get_mut().flush()?;
+    // Reads until the client has gone, so that no reset destroys what it has not read.
+    let _rest = stream.read_to_end(&mut Vec::new());
+    Ok(())
+}
+
+/// Three pages a session on average, no think time, one user, TLS 1.3 or 1.2.
+pub fn scenario() -> Scenario {
+    let text = r#"
+        name = "test"
+        start = "page"
+        [arrivals]
+        users = 1
+        [think]
+        mean = "0s"
+        [client]
+        timeout = "5s"
+        [ranges]
+        n = [1, 1000000]
+        [[interaction]]
+        name = "page"
+        path = "/page?{n}"
+        marker = "PAGE"
+        next = { page = 2, end = 1 }
+    "#;
+    Scenario::from_toml(text, "test").expect("valid")
+}
+
+pub fn options(server: &Server, change: impl FnOnce(&mut Scenario)) -> Options {
+    let mut scenario = scenario();
+    change(&mut scenario);
+    let mut options = Options::new(server.target(), scenario);
+    options.duration = Duration::from_millis(800);
+    options
+}
+
+pub fn go(options: &Options) -> Summary {
+    run(options, &AtomicBool::new(false), &mut |_| {}).expect("it runs")
+}
+
+pub fn rate(per_s: f64) -> Arrivals {
+    Arrivals::PartlyOpen { rate: per_s }
+}
