@@ -1,1 +1,39 @@
-//! (placeholder, replaced in this change)
+//! Meaning: from the raw spools of a recording to the tables of a trace, and from those to answers.
+//!
+//! Terms: a *level* is one of kernel, jvm, server, app. A *state* is what the kernel says of a
+//! thread; a *cause* is why it was in it; a *wait* is what the JVM says of a thread; a *visit* is
+//! the time in which one worker thread serves one connection; a *phase* is what a connection was
+//! at: handshake, request, service, waiting for the pool, SQL, idle.
+//!
+//! What always holds, whatever the spools hold:
+//! * per thread, states follow each other without gap from its begin to its end;
+//! * a request lies inside its connection, a service inside its request, a child inside its parent;
+//! * a breakdown adds up to the duration of its span, to the nanosecond;
+//! * what the recording saw only in part is marked so, never invented, and never a panic.
+//!
+//! The way: [`build`] reads the spools (`input`), rebuilds states from kernel records (`states`),
+//! learns who is who (`threads`), pairs waits (`waits`) and server events (`spans`), says why each
+//! blocked interval was blocked (`cause`), and partitions connections and requests (`breakdown`).
+//! All of these are functions over slices; only `build`, `input` and the queries touch files.
+
+mod breakdown;
+mod build;
+mod causes;
+mod input;
+mod intervals;
+mod merge;
+mod misc;
+mod model;
+pub mod query;
+pub mod report;
+mod resources;
+mod spans;
+mod sqltext;
+mod states;
+mod syscalls;
+pub mod testing;
+mod threads;
+mod vm;
+mod waits;
+
+pub use build::build;

@@ -36,6 +36,8 @@ pub struct Meta {
     pub ended: String,
     /// Things a reader should know, in sentences (probes that could not be placed, …).
     pub notes: Vec<String>,
+    /// Events that the kernel and the agent delivered.
+    pub events: u64,
     /// Rows per table.
     pub tables: BTreeMap<String, u64>,
 }

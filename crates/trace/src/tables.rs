@@ -43,8 +43,9 @@ pub mod names {
     pub const OTHER: &str = "other";
 
     /// Phases of a connection; see `breakdown.phase`.
-    pub const PHASES: [&str; 8] = [
-        "tls_full", "tls_resumed", "tls_failed", "request", "service", "pool_wait", "sql", "idle",
+    pub const PHASES: [&str; 9] = [
+        "tls_full", "tls_resumed", "tls_failed", "tls_unknown", "request", "service", "pool_wait",
+        "sql", "idle",
     ];
 }
 
@@ -264,7 +265,7 @@ table! {
         /// process, machine, or `cpu N`.
         scope: Arc<str>,
         /// Name, with its unit: `cpu_seconds`, `rss_bytes`.
-        name: &'static str,
+        name: Arc<str>,
         /// Value.
         value: f64,
     }
@@ -277,7 +278,7 @@ table! {
         span: i64,
         /// Its kind: connection, tls_handshake or request.
         kind: &'static str,
-        /// tls_full, tls_resumed, tls_failed, request (outside the service), service, pool_wait, sql or idle.
+        /// tls_full, tls_resumed, tls_failed, tls_unknown (cut by the recording), request (outside the service), service, pool_wait, sql or idle.
         phase: &'static str,
         /// As in `states.cause`; between visits of a thread: idle, socket (for the peer) or queue (for a worker).
         cause: &'static str,

@@ -1,0 +1,394 @@
+//! From raw spools to tables.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use anyhow::{Context as _, Result};
+use loadline_trace::meta::{Level, Meta};
+use loadline_trace::spool::{RawDir, agent, kernel, procfs::Line};
+use loadline_trace::tables::{self, Span, Wait};
+use loadline_trace::{TraceWriter, spool};
+
+use crate::input::{self, Input};
+use crate::model::{Interval, NONE};
+use crate::resources::Resources;
+use crate::spans::{self, kind};
+use crate::states::{Life, Machine, Seen};
+use crate::syscalls::Names;
+use crate::threads::{Scope, Threads};
+use crate::{breakdown, causes, intervals, merge, misc, sqltext, syscalls, vm, waits};
+
+/// Turns the raw spools in `dir` into tables and `trace.json`.
+///
+/// Removes the spools when that is done, unless `keep_raw`. A session without an end (the recorder
+/// was killed) ends with the last event of any source, and is marked `recovered`. `progress` is
+/// told the share that is done and what comes next. Until the end the directory stays an
+/// unfinished recording, so that a failure can be repaired and tried again.
+pub fn build(dir: &Path, keep_raw: bool, progress: &mut dyn FnMut(f32, &str)) -> Result<Meta> {
+    progress(0.0, "reading");
+    let input = input::open(dir)?;
+    let end = input.end(last_kernel_event(&input));
+    let begin = input.session.begin_ns;
+    let limits = (begin, end);
+
+    progress(0.1, "thread states");
+    let seen = first_seen(&input.proc);
+    let mut machine = Machine::new(begin, end, &seen);
+    let mut kernel_events = 0u64;
+    for r in merge::merged(input.kernel.iter().map(|m| &m[..])) {
+        kernel_events += 1;
+        machine.record(&r);
+    }
+    let lives = if kernel_events > 0 {
+        machine.finish()
+    } else {
+        Vec::new()
+    };
+
+    progress(0.35, "threads, waits and spans");
+    let owned = |id: u32| input.strings.get(&id).cloned();
+    let scope = Scope::of(&input.session, end);
+    let threads = Threads::new(scope, &lives, &input.proc, &input.events, &owned);
+    let strings: HashMap<u32, Arc<str>> = input
+        .strings
+        .iter()
+        .map(|(id, s)| (*id, s.as_str().into()))
+        .collect();
+    let text = |id: u32| strings.get(&id).cloned();
+    let actors: Vec<u32> = input.events.iter().map(|e| threads.actor(e)).collect();
+    let mut waits = pair_waits(&input, &threads, &actors, limits, &text);
+    let pauses = vm::pauses(&input.events, begin, end, &text);
+    let spans = build_spans(&input, &actors, limits, &strings);
+    let resources = Resources::new(&input.proc, begin, end);
+
+    progress(0.5, "causes");
+    let names = Names::new();
+    let mut states = all_states(lives, &threads, &waits);
+    waits::resolve_wakers(&mut waits, &states, &|tid, ts| threads.by_tid(tid, ts));
+    explain_all(
+        &mut states,
+        &threads,
+        &waits,
+        &spans,
+        &pauses,
+        &names,
+        &resources,
+    );
+
+    progress(0.6, "breakdown");
+    let breakdown = breakdown::rows(&spans, &states);
+
+    progress(0.7, "writing");
+    let meta = meta(&input, end, kernel_events);
+    let mut out = TraceWriter::new(dir)?;
+    out.table(threads.rows(input.session.target.pid))?;
+    out.table(state_rows(&states, &threads, &names))?;
+    progress(0.85, "writing");
+    out.table(
+        merge::merged(input.kernel.iter().map(|m| &m[..]))
+            .filter(|r| r.kind == kernel::SYSCALL)
+            .filter_map(|r| {
+                let thread = threads.by_tid(r.tid, r.ts)?;
+                let resource = |fd: i32, ts: i64| resources.at(fd, ts).map(|r| r.id);
+                Some(syscalls::row(&r, thread, limits, &names, &resource))
+            }),
+    )?;
+    out.table(misc::marks(&input.events, &actors, begin, end, &text))?;
+    out.table(misc::counters(&input.proc, begin, end))?;
+    out.table(resources.list)?;
+    out.table(spans.spans)?;
+    out.table(spans.segments)?;
+    out.table(waits)?;
+    out.table(pauses)?;
+    out.table(breakdown)?;
+    let meta = out.finish(meta)?;
+    if !keep_raw {
+        let raw = RawDir::of(dir);
+        std::fs::remove_dir_all(raw.path())
+            .with_context(|| format!("cannot remove {}", raw.path().display()))?;
+    }
+    progress(1.0, "done");
+    Ok(meta)
+}
+
+/// Needed only when nobody wrote down the end.
+fn last_kernel_event(input: &Input) -> i64 {
+    if input.session.end_ns > 0 {
+        return 0;
+    }
+    input
+        .kernel
+        .iter()
+        .flat_map(|m| kernel::records(m))
+        .map(|r| r.ts)
+        .max()
+        .unwrap_or(0)
+}
+
+/// What `/proc` first said of each thread.
+fn first_seen(proc: &[Line]) -> HashMap<u32, Seen> {
+    let mut seen = HashMap::new();
+    for line in proc {
+        let Line::Threads { threads, .. } = line else {
+            continue;
+        };
+        for t in threads {
+            let fd = t.fd.and_then(|fd| i32::try_from(fd).ok());
+            seen.entry(t.tid as u32).or_insert(Seen {
+                ts: t.ts,
+                state: t.state,
+                syscall: t.syscall,
+                fd,
+            });
+        }
+    }
+    seen
+}
+
+fn pair_waits(
+    input: &Input,
+    threads: &Threads,
+    actors: &[u32],
+    (begin, end): (i64, i64),
+    text: &dyn Fn(u32) -> Option<Arc<str>>,
+) -> Vec<Wait> {
+    let life = |t: u32| {
+        threads
+            .list
+            .get(t as usize)
+            .map_or((begin, end), |t| (t.begin, t.end))
+    };
+    let by_java = |id| threads.by_java(id);
+    waits::pair(
+        &input.events,
+        &waits::Context {
+            begin,
+            end,
+            actors,
+            life: &life,
+            by_java: &by_java,
+            text,
+        },
+    )
+}
+
+fn build_spans(
+    input: &Input,
+    actors: &[u32],
+    (begin, end): (i64, i64),
+    strings: &HashMap<u32, Arc<str>>,
+) -> spans::Output {
+    let statements: HashMap<u32, Arc<str>> = input
+        .events
+        .iter()
+        .filter(|e| e.kind == agent::kind::SQL_BEGIN)
+        .map(|e| e.c)
+        .collect::<std::collections::HashSet<u32>>()
+        .into_iter()
+        .filter_map(|id| Some((id, sqltext::normalise(strings.get(&id)?).into())))
+        .collect();
+    let text = |id: u32| strings.get(&id).cloned();
+    let sql = |id: u32| statements.get(&id).cloned();
+    spans::build(
+        &input.events,
+        &spans::Context {
+            begin,
+            end,
+            actors,
+            text: &text,
+            sql: &sql,
+        },
+    )
+}
+
+/// States of every thread, by its id: the kernel's, or what the waits say.
+fn all_states(lives: Vec<Life>, threads: &Threads, waits: &[Wait]) -> Vec<Vec<Interval>> {
+    let own = by_thread(waits, threads.list.len());
+    let from_kernel = lives.len();
+    let mut states: Vec<Vec<Interval>> = lives.into_iter().map(|l| l.states).collect();
+    for id in from_kernel..threads.list.len() {
+        let t = &threads.list[id];
+        states.push(causes::from_waits(t.begin, t.end, waits, &own[id]));
+    }
+    states
+}
+
+fn by_thread(waits: &[Wait], threads: usize) -> Vec<Vec<u32>> {
+    let mut own = vec![Vec::new(); threads];
+    for w in waits {
+        own[w.thread as usize].push(w.id as u32);
+    }
+    own
+}
+
+fn explain_all(
+    states: &mut [Vec<Interval>],
+    threads: &Threads,
+    waits: &[Wait],
+    spans: &spans::Output,
+    pauses: &[tables::Vm],
+    names: &Names,
+    resources: &Resources,
+) {
+    let own = by_thread(waits, threads.list.len());
+    let (work, pool) = work(spans, threads.list.len());
+    let pauses = intervals::union(pauses.iter().map(|p| (p.begin_ns, p.end_ns)).collect());
+    for (id, states) in states.iter_mut().enumerate() {
+        causes::explain(
+            states,
+            &causes::Facts {
+                waits,
+                own: &own[id],
+                work: &work[id],
+                pool: &pool[id],
+                pauses: &pauses,
+                is_program: matches!(threads.list[id].kind(), "platform" | "carrier"),
+                names,
+                resource: &|fd, ts| resources.at(fd, ts).map(|r| r.kind),
+            },
+        );
+    }
+}
+
+type Times = Vec<Vec<(i64, i64)>>;
+
+/// When each thread was at work, and when it waited for a pool.
+fn work(spans: &spans::Output, threads: usize) -> (Times, Times) {
+    let (mut work, mut pool): (Times, Times) =
+        (vec![Vec::new(); threads], vec![Vec::new(); threads]);
+    for v in &spans.segments {
+        work[v.thread as usize].push((v.begin_ns, v.end_ns));
+    }
+    for s in &spans.spans {
+        if on_one_thread(s) {
+            work[s.thread as usize].push((s.begin_ns, s.end_ns));
+        }
+        if s.kind == kind::POOL_WAIT {
+            pool[s.thread as usize].push((s.begin_ns, s.end_ns));
+        }
+    }
+    let union = |times: Times| times.into_iter().map(intervals::union).collect();
+    (union(work), union(pool))
+}
+
+fn on_one_thread(s: &Span) -> bool {
+    match s.kind {
+        kind::SERVICE | kind::SQL | kind::POOL_WAIT => true,
+        // Those of a connection are worked on in its visits.
+        kind::REQUEST | kind::TLS_HANDSHAKE => s.connection.is_none(),
+        kind::USER => s.thread == s.end_thread,
+        _ => false,
+    }
+}
+
+fn state_rows<'a>(
+    states: &'a [Vec<Interval>],
+    threads: &'a Threads,
+    names: &'a Names,
+) -> impl Iterator<Item = tables::State> + 'a {
+    states.iter().enumerate().flat_map(move |(thread, of)| {
+        of.iter().map(move |i| tables::State {
+            thread: thread as i64,
+            begin_ns: i.begin,
+            end_ns: i.end,
+            state: i.state.name(),
+            cause: i.cause.name(),
+            cpu: (i.cpu >= 0).then_some(i32::from(i.cpu)),
+            waker: match i.waker {
+                NONE => None,
+                tid => threads.by_tid(tid, i.end).map(i64::from),
+            },
+            waker_tid: (i.waker != NONE).then_some(i.waker as i32),
+            syscall: (i.syscall > 0).then(|| names.of(u32::from(i.syscall) - 1)),
+            fd: (i.fd >= 0).then_some(i.fd),
+            wait: (i.wait != NONE).then_some(i64::from(i.wait)),
+        })
+    })
+}
+
+/// What only the agent knows about the target.
+#[derive(Debug, Default, serde::Deserialize)]
+#[serde(default)]
+struct AgentInfo {
+    jvm: String,
+    java: u32,
+    server: Option<String>,
+    name: Option<String>,
+}
+
+fn meta(input: &Input, end: i64, kernel_events: u64) -> Meta {
+    let s = &input.session;
+    let mut meta = Meta {
+        writer: s.writer.clone(),
+        begin_ns: s.begin_ns,
+        end_ns: end,
+        begin_unix_ns: s.begin_unix_ns,
+        target: s.target.clone(),
+        machine: s.machine.clone(),
+        levels: s.levels.clone(),
+        losses: input.losses(),
+        ended: if s.ended.is_empty() {
+            "recovered".into()
+        } else {
+            s.ended.clone()
+        },
+        notes: s.notes.clone(),
+        events: kernel_events + input.events.len() as u64,
+        ..Meta::default()
+    };
+    if let Some(h) = &input.header {
+        describe_target(&mut meta, h);
+    }
+    if let Some(why) = agent_failure(input) {
+        for level in ["jvm", "server", "app"] {
+            if let Some(l) = meta.levels.get_mut(level).filter(|l| l.recorded) {
+                *l = Level {
+                    recorded: false,
+                    why: why.clone(),
+                };
+            }
+        }
+    }
+    meta
+}
+
+fn describe_target(meta: &mut Meta, header: &agent::Header) {
+    if let Ok(info) = serde_json::from_str::<AgentInfo>(&header.info) {
+        if !info.jvm.is_empty() {
+            meta.target.jvm = info.jvm;
+        }
+        if info.java > 0 {
+            meta.target.java = info.java;
+        }
+        meta.target.server = info
+            .server
+            .filter(|s| !s.is_empty())
+            .or(meta.target.server.take());
+        if meta.target.name.is_empty() {
+            meta.target.name = info.name.unwrap_or_default();
+        }
+    }
+    if header.state != agent::state::FAILED {
+        meta.notes.extend(
+            header
+                .message
+                .lines()
+                .filter(|l| !l.is_empty())
+                .map(Into::into),
+        );
+    }
+}
+
+/// Why nothing came from the agent, if nothing did.
+fn agent_failure(input: &Input) -> Option<String> {
+    use spool::agent::state;
+    let header = input.header.as_ref();
+    match header.map(|h| h.state) {
+        Some(state::FAILED) => Some(header.map(|h| h.message.clone()).unwrap_or_default()),
+        None | Some(state::CREATED) if input.events.is_empty() => {
+            Some("the agent never answered inside the JVM".into())
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,368 @@
+//! Why a blocked interval was blocked.
+//!
+//! The kernel says that a thread was blocked, and in which system call; the JVM says what it was
+//! waiting for; the server says what it was doing. The first of these that applies to the moment
+//! at which the interval began gives the cause:
+//!
+//! | what was so when it blocked | cause |
+//! | --- | --- |
+//! | uninterruptible | file |
+//! | a JVM wait, for a lock | lock |
+//! | a JVM wait, inside a pool wait | pool |
+//! | a JVM wait, for something to happen | other in the midst of work, else idle |
+//! | a read or write: of a socket; of a file | socket; file |
+//! | a call that only sockets have | socket |
+//! | accept or a poll | socket in the midst of work, else idle |
+//! | a call that only files have | file |
+//! | a futex, inside a pool wait | pool |
+//! | a futex, while or just before a collection stops a Java thread | gc |
+//! | anything else | other in the midst of work, else idle |
+//!
+//! Work is a visit, a request, a service, a statement, a pool wait, or a span of the application.
+//! Intervals that are not blocked have their state as their cause.
+
+use loadline_trace::tables::Wait;
+
+use crate::intervals::{Cursor, flatten};
+use crate::model::{Cause, Interval, NONE, State};
+use crate::syscalls::{Class, Names, class};
+use crate::waits::is_lock;
+
+/// How long before the reported start of a pause its safepoint may stop a thread.
+const TO_SAFEPOINT_NS: i64 = 20_000_000;
+
+/// What is known about one thread, all sorted by begin.
+pub struct Facts<'a> {
+    /// All waits of the trace; a wait's index is its id.
+    pub waits: &'a [Wait],
+    /// Those of this thread.
+    pub own: &'a [u32],
+    /// When it was at work; disjoint.
+    pub work: &'a [(i64, i64)],
+    /// When it waited for a pool; disjoint.
+    pub pool: &'a [(i64, i64)],
+    /// Pauses of the collector; disjoint.
+    pub pauses: &'a [(i64, i64)],
+    /// Whether collections stop it: it is a thread of the program, not of the machine.
+    pub is_program: bool,
+    /// Names of system calls.
+    pub names: &'a Names,
+    /// Kind of a descriptor at a time.
+    pub resource: &'a dyn Fn(i32, i64) -> Option<&'static str>,
+}
+
+/// Without the kernel level: blocked in each wait, unknown else.
+pub fn from_waits(begin: i64, end: i64, waits: &[Wait], own: &[u32]) -> Vec<Interval> {
+    let over: Vec<(i64, i64, u32)> = own
+        .iter()
+        .map(|&w| (waits[w as usize].begin_ns, waits[w as usize].end_ns, w))
+        .collect();
+    let state = |wait| {
+        if wait == NONE {
+            State::Unknown
+        } else {
+            State::Blocked
+        }
+    };
+    flatten(begin, end, NONE, &over)
+        .into_iter()
+        .map(|(b, e, wait)| Interval::new(b, e, state(wait)))
+        .collect()
+}
+
+/// Gives every interval its cause, and the blocked ones the wait that explains them.
+pub fn explain(states: &mut [Interval], facts: &Facts) {
+    let mut work = Cursor::new(facts.work);
+    let mut pool = Cursor::new(facts.pool);
+    let mut open: Vec<u32> = Vec::new(); // waits that have begun, the innermost last
+    let mut next = 0;
+    for i in states {
+        i.cause = match i.state {
+            State::Running => Cause::Running,
+            State::Runnable | State::Preempted => Cause::Runnable,
+            State::Unknown => Cause::Unknown,
+            State::Blocked | State::Uninterruptible => {
+                while let Some(&w) = facts.own.get(next)
+                    && facts.waits[w as usize].begin_ns <= i.begin
+                {
+                    open.push(w);
+                    next += 1;
+                }
+                while open
+                    .last()
+                    .is_some_and(|&w| facts.waits[w as usize].end_ns <= i.begin)
+                {
+                    open.pop();
+                }
+                let wait = open.last().copied();
+                i.wait = wait.unwrap_or(NONE);
+                let (working, in_pool) = (work.covers(i.begin), pool.covers(i.begin));
+                if i.state == State::Uninterruptible {
+                    Cause::File
+                } else if let Some(w) = wait {
+                    of_wait(&facts.waits[w as usize], working, in_pool)
+                } else {
+                    of_call(i, working, in_pool, facts)
+                }
+            }
+        };
+    }
+}
+
+fn of_wait(w: &Wait, working: bool, in_pool: bool) -> Cause {
+    if is_lock(w) {
+        Cause::Lock
+    } else if in_pool {
+        Cause::Pool
+    } else {
+        idle_unless(working)
+    }
+}
+
+fn idle_unless(working: bool) -> Cause {
+    if working { Cause::Other } else { Cause::Idle }
+}
+
+fn of_call(i: &Interval, working: bool, in_pool: bool, facts: &Facts) -> Cause {
+    let class = match i.syscall {
+        0 => Class::Futex, // not told: most blocking is a futex
+        n => class(&facts.names.of(u32::from(n) - 1)),
+    };
+    match class {
+        Class::ReadWrite => match (facts.resource)(i.fd, i.begin) {
+            Some("file") => Cause::File,
+            Some("pipe" | "eventfd" | "epoll" | "other") => idle_unless(working),
+            // Files block uninterruptibly; what blocks otherwise and was not seen in /proc was
+            // opened a moment ago, as connections are.
+            _ => Cause::Socket,
+        },
+        Class::Socket => Cause::Socket,
+        Class::Accept | Class::Poll if working => Cause::Socket,
+        Class::File => Cause::File,
+        Class::Futex if in_pool => Cause::Pool,
+        Class::Futex if facts.is_program && stopped_by_gc(i, facts.pauses) => Cause::Gc,
+        _ => idle_unless(working),
+    }
+}
+
+/// Whether an interval began because a pause stopped the thread: within it, or just before.
+fn stopped_by_gc(i: &Interval, pauses: &[(i64, i64)]) -> bool {
+    let at = pauses.partition_point(|p| p.1 <= i.begin);
+    pauses
+        .get(at)
+        .is_some_and(|p| p.0 - TO_SAFEPOINT_NS <= i.begin && p.0 < i.end)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::waits::{MONITOR_ENTER, MONITOR_WAIT, PARK};
+
+    fn wait(begin: i64, end: i64, kind: &'static str, owner: Option<i64>) -> Wait {
+        Wait {
+            id: 0,
+            thread: 0,
+            begin_ns: begin,
+            end_ns: end,
+            kind,
+            class: None,
+            object: None,
+            owner,
+            notifier: None,
+            outcome: "acquired",
+        }
+    }
+
+    struct Case {
+        waits: Vec<Wait>,
+        work: Vec<(i64, i64)>,
+        pool: Vec<(i64, i64)>,
+        pauses: Vec<(i64, i64)>,
+    }
+
+    fn plain() -> Case {
+        Case {
+            waits: vec![],
+            work: vec![],
+            pool: vec![],
+            pauses: vec![],
+        }
+    }
+
+    /// The cause of an interval from 10 to 20 in a system call on a descriptor: 3 is a file.
+    fn cause(case: &Case, state: State, call: Option<i64>) -> Cause {
+        let mut i = Interval::new(10, 20, state);
+        i.syscall = call.map_or(0, |n| n as u16 + 1);
+        i.fd = if call == Some(libc::SYS_write) { 3 } else { 4 };
+        let own: Vec<u32> = (0..case.waits.len() as u32).collect();
+        let mut states = [i];
+        explain(
+            &mut states,
+            &Facts {
+                waits: &case.waits,
+                own: &own,
+                work: &case.work,
+                pool: &case.pool,
+                pauses: &case.pauses,
+                is_program: true,
+                names: &Names::new(),
+                resource: &|fd, _| Some(if fd == 3 { "file" } else { "socket" }),
+            },
+        );
+        states[0].cause
+    }
+
+    #[test]
+    fn a_contended_monitor_or_an_owned_synchronizer_is_a_lock() {
+        let futex = Some(libc::SYS_futex);
+        let monitor = Case {
+            waits: vec![wait(5, 25, MONITOR_ENTER, None)],
+            ..plain()
+        };
+        assert_eq!(cause(&monitor, State::Blocked, futex), Cause::Lock);
+        let owned = Case {
+            waits: vec![wait(5, 25, PARK, Some(3))],
+            pool: vec![(0, 90)],
+            ..plain()
+        };
+        assert_eq!(cause(&owned, State::Blocked, futex), Cause::Lock);
+    }
+
+    #[test]
+    fn a_park_is_for_the_pool_inside_a_pool_wait_and_idle_outside_any_work() {
+        let park = || vec![wait(5, 25, PARK, None)];
+        let pool = Case {
+            waits: park(),
+            pool: vec![(0, 90)],
+            work: vec![(0, 90)],
+            ..plain()
+        };
+        assert_eq!(cause(&pool, State::Blocked, None), Cause::Pool);
+        assert_eq!(
+            cause(
+                &Case {
+                    waits: park(),
+                    ..plain()
+                },
+                State::Blocked,
+                None
+            ),
+            Cause::Idle
+        );
+        let work = Case {
+            waits: vec![wait(5, 25, MONITOR_WAIT, None)],
+            work: vec![(0, 90)],
+            ..plain()
+        };
+        assert_eq!(cause(&work, State::Blocked, None), Cause::Other);
+    }
+
+    #[test]
+    fn a_wait_that_ended_before_does_not_explain() {
+        let over = Case {
+            waits: vec![wait(1, 9, MONITOR_ENTER, None)],
+            ..plain()
+        };
+        assert_eq!(cause(&over, State::Blocked, None), Cause::Idle);
+    }
+
+    #[test]
+    fn system_calls_tell_sockets_from_files() {
+        assert_eq!(
+            cause(&plain(), State::Blocked, Some(libc::SYS_read)),
+            Cause::Socket
+        );
+        assert_eq!(
+            cause(&plain(), State::Blocked, Some(libc::SYS_write)),
+            Cause::File
+        );
+        assert_eq!(
+            cause(&plain(), State::Blocked, Some(libc::SYS_fsync)),
+            Cause::File
+        );
+        assert_eq!(
+            cause(&plain(), State::Uninterruptible, Some(libc::SYS_futex)),
+            Cause::File
+        );
+    }
+
+    #[test]
+    fn a_poller_without_work_is_idle_and_in_the_midst_of_work_waits_for_its_peer() {
+        let poll = Some(libc::SYS_epoll_pwait);
+        assert_eq!(cause(&plain(), State::Blocked, poll), Cause::Idle);
+        assert_eq!(
+            cause(
+                &Case {
+                    work: vec![(0, 90)],
+                    ..plain()
+                },
+                State::Blocked,
+                poll
+            ),
+            Cause::Socket
+        );
+    }
+
+    #[test]
+    fn a_futex_at_the_begin_of_a_pause_is_the_collector_and_one_from_long_before_is_not() {
+        let futex = Some(libc::SYS_futex);
+        let ms = 1_000_000;
+        assert_eq!(
+            cause(
+                &Case {
+                    pauses: vec![(15, 30)],
+                    ..plain()
+                },
+                State::Blocked,
+                futex
+            ),
+            Cause::Gc
+        );
+        assert_eq!(
+            cause(
+                &Case {
+                    pauses: vec![(5, 30)],
+                    ..plain()
+                },
+                State::Blocked,
+                futex
+            ),
+            Cause::Gc
+        );
+        let later = Case {
+            pauses: vec![(30 * ms, 40 * ms)],
+            ..plain()
+        };
+        assert_eq!(cause(&later, State::Blocked, futex), Cause::Idle);
+    }
+
+    #[test]
+    fn what_is_not_blocked_has_its_state_as_its_cause() {
+        for (state, want) in [
+            (State::Running, Cause::Running),
+            (State::Runnable, Cause::Runnable),
+            (State::Preempted, Cause::Runnable),
+            (State::Unknown, Cause::Unknown),
+        ] {
+            assert_eq!(cause(&plain(), state, None), want);
+        }
+    }
+
+    #[test]
+    fn without_the_kernel_waits_are_the_states() {
+        let waits = [wait(20, 40, PARK, None), wait(25, 30, MONITOR_ENTER, None)];
+        let states = from_waits(10, 50, &waits, &[0, 1]);
+        let shape: Vec<_> = states.iter().map(|i| (i.begin, i.end, i.state)).collect();
+        use State::*;
+        assert_eq!(
+            shape,
+            [
+                (10, 20, Unknown),
+                (20, 25, Blocked),
+                (25, 30, Blocked),
+                (30, 40, Blocked),
+                (40, 50, Unknown)
+            ]
+        );
+    }
+}

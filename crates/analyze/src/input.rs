@@ -1,0 +1,136 @@
+//! The raw spools of one recording, opened.
+//!
+//! Kernel spools are mapped, not read: they are the large ones and are passed over once. The
+//! agent's spool is a sparse file far larger than what was written; only what was claimed is read.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use loadline_trace::spool::session::Session;
+use loadline_trace::spool::{RawDir, agent, procfs};
+use memmap2::Mmap;
+
+/// What the spools hold.
+pub struct Input {
+    /// Who, what, when.
+    pub session: Session,
+    /// Kernel spools, mapped.
+    pub kernel: Vec<Mmap>,
+    /// The agent's header, if there is an agent's spool.
+    pub header: Option<agent::Header>,
+    /// The agent's events, by time.
+    pub events: Vec<agent::Event>,
+    /// The agent's strings.
+    pub strings: HashMap<u32, String>,
+    /// Lines of `proc.jsonl`.
+    pub proc: Vec<procfs::Line>,
+}
+
+/// Opens the spools of the trace in `dir`. Missing spools are empty ones; only `session.json` must be.
+pub fn open(dir: &Path) -> Result<Input> {
+    let raw = RawDir::of(dir);
+    let session = Session::load(&raw.session()).with_context(|| {
+        format!(
+            "{} has no readable recording (raw/session.json)",
+            dir.display()
+        )
+    })?;
+    let mut kernel = Vec::new();
+    for path in raw.kernels() {
+        kernel.extend(map(&path)?);
+    }
+    let agent = agent_bytes(&raw.agent())?;
+    let header = agent::header(&agent);
+    let (events, strings) = if header.is_some() {
+        agent::read(&agent)
+    } else {
+        Default::default()
+    };
+    let proc = match std::fs::read(raw.procfs()) {
+        Ok(bytes) => procfs::lines(&String::from_utf8_lossy(&bytes)).collect(),
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => Vec::new(),
+        Err(e) => return Err(e).with_context(|| raw.procfs().display().to_string()),
+    };
+    Ok(Input {
+        session,
+        kernel,
+        header,
+        events,
+        strings,
+        proc,
+    })
+}
+
+fn map(path: &PathBuf) -> Result<Option<Mmap>> {
+    let file = File::open(path).with_context(|| path.display().to_string())?;
+    if file
+        .metadata()
+        .with_context(|| path.display().to_string())?
+        .len()
+        == 0
+    {
+        return Ok(None); // an empty file cannot be mapped
+    }
+    // SAFETY: the recorder only appends to a spool and has ended; nothing truncates it.
+    let map = unsafe { Mmap::map(&file) }.with_context(|| path.display().to_string())?;
+    Ok(Some(map))
+}
+
+/// The agent's spool up to its `next`; empty if there is none.
+fn agent_bytes(path: &Path) -> Result<Vec<u8>> {
+    let mut file = match File::open(path) {
+        Ok(file) => file,
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(e) => return Err(e).with_context(|| path.display().to_string()),
+    };
+    let mut bytes = Vec::new();
+    let at = || path.display().to_string();
+    file.by_ref()
+        .take(agent::CHUNK as u64)
+        .read_to_end(&mut bytes)
+        .with_context(at)?;
+    if let Some(header) = agent::header(&bytes) {
+        let rest = header.next.saturating_sub(agent::CHUNK as u64);
+        file.take(rest).read_to_end(&mut bytes).with_context(at)?;
+    }
+    Ok(bytes)
+}
+
+impl Input {
+    /// When the recording ended: as the session says, or after a crash the last event of any source.
+    pub fn end(&self, last_kernel: i64) -> i64 {
+        if self.session.end_ns > 0 {
+            return self.session.end_ns.max(self.session.begin_ns);
+        }
+        let agent = self.events.last().map_or(0, |e| e.ts);
+        let proc = self.proc.iter().map(line_ts).max().unwrap_or(0);
+        agent.max(proc).max(last_kernel).max(self.session.begin_ns)
+    }
+
+    /// What was lost, per source, the agent's own counts included.
+    pub fn losses(&self) -> BTreeMap<String, u64> {
+        let mut losses = self.session.losses.clone();
+        if let Some(h) = &self.header {
+            for (source, lost) in [("agent", h.lost), ("strings", h.lost_strings)] {
+                if lost > 0 {
+                    *losses.entry(source.into()).or_default() = lost;
+                }
+            }
+        }
+        losses.retain(|_, n| *n > 0);
+        losses
+    }
+}
+
+fn line_ts(line: &procfs::Line) -> i64 {
+    match line {
+        procfs::Line::Threads { ts, .. }
+        | procfs::Line::Fds { ts, .. }
+        | procfs::Line::JavaThreads { ts, .. }
+        | procfs::Line::Counters { ts, .. }
+        | procfs::Line::CpuTime { ts, .. } => *ts,
+    }
+}

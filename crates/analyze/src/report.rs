@@ -1,0 +1,191 @@
+//! The summary of a trace: what it was, how fast, where the time went, what limits.
+//!
+//! Terms: *response time* is a request's time in the server, from the first look at its bytes by a
+//! worker to its end; *utilization* is CPU time over the time of the CPUs that the target may use.
+//! Means of the breakdown are per occurrence: per full handshake, per request, per connection.
+//!
+//! [`report`] reads the figures, one module a topic; [`verdict`](mod@verdict) draws the conclusion
+//! from figures alone; [`Report::render`] is the only one that writes text.
+
+mod contention;
+mod load;
+mod phases;
+mod render;
+pub mod table;
+pub mod verdict;
+
+use std::collections::BTreeMap;
+
+use anyhow::Result;
+use loadline_trace::Trace;
+use loadline_trace::duckdb::{Connection, Row};
+use serde::Serialize;
+
+pub use contention::{Gc, Monitor, Pool, Statement, WaitedFor};
+pub use load::{Connections, Cpu, Throughput};
+pub use phases::{Phase, RequestType, ThreadTime, Times};
+pub use verdict::Verdict;
+
+/// Everything that the summary says.
+#[derive(Debug, Clone, Serialize)]
+pub struct Report {
+    /// What was recorded.
+    pub about: About,
+    /// Requests and their response times.
+    pub throughput: Throughput,
+    /// Use of the CPUs.
+    pub cpu: Cpu,
+    /// Connections and handshakes.
+    pub connections: Connections,
+    /// Mean time per occurrence, by phase and cause.
+    pub breakdown: Vec<Phase>,
+    /// Request types, the slowest first.
+    pub requests: Vec<RequestType>,
+    /// Threads that ran most; only when no request was seen.
+    pub threads: Vec<ThreadTime>,
+    /// What handshakes and requests waited for, the most first.
+    pub waited_for: Vec<WaitedFor>,
+    /// Contended monitors and locks, the most waited-for first.
+    pub monitors: Vec<Monitor>,
+    /// Pools of connections.
+    pub pools: Vec<Pool>,
+    /// Statements, the most expensive first.
+    pub sql: Vec<Statement>,
+    /// Garbage collections.
+    pub gc: Gc,
+    /// The conclusion.
+    pub verdict: Verdict,
+}
+
+/// What was recorded, and how completely.
+#[derive(Debug, Clone, Serialize)]
+pub struct About {
+    /// The trace's directory.
+    pub trace: String,
+    /// Name of the target.
+    pub name: String,
+    /// Its process id.
+    pub pid: i32,
+    /// Its JVM.
+    pub jvm: String,
+    /// Its server.
+    pub server: Option<String>,
+    /// CPUs that it might use.
+    pub cpus: u32,
+    /// Length of the recording.
+    pub seconds: f64,
+    /// Events that the sources delivered.
+    pub events: u64,
+    /// Events lost, per source.
+    pub losses: BTreeMap<String, u64>,
+    /// How the recording ended.
+    pub ended: String,
+    /// Levels that are missing, and why.
+    pub missing: BTreeMap<String, String>,
+    /// Sentences of the recorder.
+    pub notes: Vec<String>,
+    /// Whether thread states are those of the kernel.
+    pub has_kernel: bool,
+}
+
+/// Summarizes a trace.
+pub fn report(trace: &Trace) -> Result<Report> {
+    let db = trace.sql()?;
+    let meta = &trace.meta;
+    let about = about(trace);
+    let throughput = load::throughput(&db, meta)?;
+    let cpu = load::cpu(&db, meta)?;
+    let connections = load::connections(&db, meta)?;
+    let breakdown = phases::breakdown(&db)?;
+    let monitors = contention::monitors(&db)?;
+    let pools = contention::pools(&db)?;
+    let sql = contention::statements(&db)?;
+    let gc = contention::gc(&db, meta)?;
+    let waited_for = contention::waited_for(&db, &cpu, &monitors, &pools, &sql)?;
+    let evidence = verdict::Evidence {
+        has_kernel: about.has_kernel,
+        has_server: meta.has("server"),
+        requests: throughput.requests,
+        handshakes: connections.full + connections.resumed,
+        utilization: cpu.utilization,
+        machine: cpu.machine,
+        waited_for: &waited_for,
+        breakdown: &breakdown,
+        pools: &pools,
+        monitors: &monitors,
+    };
+    let verdict = verdict::verdict(&evidence);
+    Ok(Report {
+        requests: phases::request_types(&db)?,
+        threads: if throughput.requests == 0 {
+            phases::threads(&db)?
+        } else {
+            Vec::new()
+        },
+        about,
+        throughput,
+        cpu,
+        connections,
+        breakdown,
+        waited_for,
+        monitors,
+        pools,
+        sql,
+        gc,
+        verdict,
+    })
+}
+
+fn about(trace: &Trace) -> About {
+    let meta = &trace.meta;
+    let missing = meta
+        .levels
+        .iter()
+        .filter(|(_, level)| !level.recorded && !level.why.is_empty())
+        .map(|(name, level)| (name.clone(), level.why.clone()))
+        .collect();
+    About {
+        trace: trace.dir.display().to_string(),
+        name: meta.target.name.clone(),
+        pid: meta.target.pid,
+        jvm: meta.target.jvm.clone(),
+        server: meta.target.server.clone(),
+        cpus: cpus(meta),
+        seconds: meta.seconds(),
+        events: meta.events,
+        losses: meta.losses.clone(),
+        ended: meta.ended.clone(),
+        missing,
+        notes: meta.notes.clone(),
+        has_kernel: meta.has("kernel"),
+    }
+}
+
+/// CPUs that the target might use; the machine's if that was not recorded.
+fn cpus(meta: &loadline_trace::Meta) -> u32 {
+    if meta.machine.target_cpus > 0 {
+        meta.machine.target_cpus
+    } else {
+        meta.machine.cpus.max(1)
+    }
+}
+
+/// All rows of a query.
+fn rows<T>(
+    db: &Connection,
+    sql: &str,
+    of: impl FnMut(&Row) -> loadline_trace::duckdb::Result<T>,
+) -> Result<Vec<T>> {
+    let mut statement = db.prepare(sql)?;
+    let rows = statement.query_map([], of)?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+/// The one row of a query that always has one.
+fn row<T>(
+    db: &Connection,
+    sql: &str,
+    of: impl FnOnce(&Row) -> loadline_trace::duckdb::Result<T>,
+) -> Result<T> {
+    Ok(db.query_row(sql, [], of)?)
+}

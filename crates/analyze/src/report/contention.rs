@@ -1,0 +1,275 @@
+//! What was waited for: locks, pools, statements, collections.
+
+use anyhow::Result;
+use loadline_trace::Meta;
+use loadline_trace::duckdb::Connection;
+use serde::Serialize;
+
+use super::load::Cpu;
+use super::table::{clip, clip_front, duration, grouped, percent};
+use super::{row, rows};
+
+/// Waits for monitors, or owned locks, of one class.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Monitor {
+    /// Class of the object.
+    pub class: String,
+    /// monitor or lock (of `java.util.concurrent`).
+    pub kind: String,
+    /// How many waits.
+    pub waits: u64,
+    /// All together.
+    pub total_ms: f64,
+    /// Mean.
+    pub mean_ms: f64,
+    /// Longest.
+    pub max_ms: f64,
+    /// Thread that most of them waited for.
+    pub owner: Option<String>,
+}
+
+pub(super) fn monitors(db: &Connection) -> Result<Vec<Monitor>> {
+    rows(
+        db,
+        "SELECT coalesce(class, '(unknown class)'), if(w.kind = 'park', 'lock', 'monitor'), count(*),
+                sum(ms(w.end_ns - w.begin_ns)), avg(ms(w.end_ns - w.begin_ns)), max(ms(w.end_ns - w.begin_ns)),
+                mode(o.name)
+         FROM waits w LEFT JOIN threads o ON o.id = w.owner
+         WHERE w.kind = 'monitor_enter' OR (w.kind = 'park' AND w.owner IS NOT NULL)
+         GROUP BY ALL ORDER BY 4 DESC LIMIT 6",
+        |r| {
+            Ok(Monitor {
+                class: r.get(0)?,
+                kind: r.get(1)?,
+                waits: r.get::<_, i64>(2)? as u64,
+                total_ms: r.get(3)?,
+                mean_ms: r.get(4)?,
+                max_ms: r.get(5)?,
+                owner: r.get(6)?,
+            })
+        },
+    )
+}
+
+/// A pool of connections.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Pool {
+    /// Its name.
+    pub name: String,
+    /// Connections asked for.
+    pub asked: u64,
+    /// Of them, waited for longer than 1 ms.
+    pub waited: u64,
+    /// Mean wait.
+    pub mean_wait_ms: f64,
+    /// Longest wait.
+    pub max_wait_ms: f64,
+    /// Mean time that a connection was kept.
+    pub mean_use_ms: f64,
+    /// Most connections in use at a time.
+    pub most_used: u64,
+    /// Most threads waiting at a time.
+    pub most_waiting: u64,
+}
+
+pub(super) fn pools(db: &Connection) -> Result<Vec<Pool>> {
+    rows(
+        db,
+        // Where a span begins one more is open; where it ends, one less. Ends come first.
+        "WITH s AS (SELECT name, kind, begin_ns, end_ns, ms(end_ns - begin_ns) AS ms
+                    FROM spans WHERE kind IN ('pool_wait', 'pool_use')),
+              e AS (SELECT name, kind, begin_ns AS ts, 1 AS step FROM s WHERE kind = 'pool_use' OR ms > 1
+                    UNION ALL SELECT name, kind, end_ns, -1 FROM s WHERE kind = 'pool_use' OR ms > 1),
+              o AS (SELECT name, kind, sum(step) OVER (PARTITION BY name, kind ORDER BY ts, step ROWS UNBOUNDED PRECEDING) AS open FROM e),
+              m AS (SELECT name, max(open) FILTER (kind = 'pool_use') AS used, max(open) FILTER (kind = 'pool_wait') AS waiting FROM o GROUP BY name)
+         SELECT s.name, count(*) FILTER (kind = 'pool_wait'), count(*) FILTER (kind = 'pool_wait' AND ms > 1),
+                coalesce(avg(ms) FILTER (kind = 'pool_wait'), 0), coalesce(max(ms) FILTER (kind = 'pool_wait'), 0),
+                coalesce(avg(ms) FILTER (kind = 'pool_use'), 0),
+                coalesce(any_value(m.used), 0)::BIGINT, coalesce(any_value(m.waiting), 0)::BIGINT
+         FROM s LEFT JOIN m ON m.name = s.name GROUP BY s.name ORDER BY 2 DESC LIMIT 5",
+        |r| {
+            let n = |i: usize| r.get::<_, i64>(i).map(|n| n.max(0) as u64);
+            Ok(Pool {
+                name: r.get(0)?,
+                asked: n(1)?,
+                waited: n(2)?,
+                mean_wait_ms: r.get(3)?,
+                max_wait_ms: r.get(4)?,
+                mean_use_ms: r.get(5)?,
+                most_used: n(6)?,
+                most_waiting: n(7)?,
+            })
+        },
+    )
+}
+
+/// A statement.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Statement {
+    /// Normalised text.
+    pub text: String,
+    /// Calls.
+    pub count: u64,
+    /// Mean.
+    pub mean_ms: f64,
+    /// 95th percentile.
+    pub p95_ms: f64,
+    /// All together.
+    pub total_ms: f64,
+}
+
+pub(super) fn statements(db: &Connection) -> Result<Vec<Statement>> {
+    rows(
+        db,
+        "SELECT name, count(*), avg(ms), quantile_cont(ms, 0.95), sum(ms)
+         FROM (SELECT name, ms(end_ns - begin_ns) AS ms FROM spans WHERE kind = 'sql')
+         GROUP BY name ORDER BY 5 DESC LIMIT 6",
+        |r| {
+            Ok(Statement {
+                text: r.get(0)?,
+                count: r.get::<_, i64>(1)? as u64,
+                mean_ms: r.get(2)?,
+                p95_ms: r.get(3)?,
+                total_ms: r.get(4)?,
+            })
+        },
+    )
+}
+
+/// Pauses of the collector.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Gc {
+    /// How many.
+    pub pauses: u64,
+    /// All together.
+    pub total_ms: f64,
+    /// Longest.
+    pub max_ms: f64,
+    /// Share of the recording.
+    pub share: f64,
+}
+
+pub(super) fn gc(db: &Connection, meta: &Meta) -> Result<Gc> {
+    row(
+        db,
+        "SELECT count(*), coalesce(sum(ms(end_ns - begin_ns)), 0), coalesce(max(ms(end_ns - begin_ns)), 0)
+         FROM vm WHERE kind = 'gc'",
+        |r| {
+            let total_ms: f64 = r.get(1)?;
+            let share = total_ms * 1e6 / meta.duration_ns().max(1) as f64;
+            Ok(Gc { pauses: r.get::<_, i64>(0)? as u64, total_ms, max_ms: r.get(2)?, share })
+        },
+    )
+}
+
+/// Something that handshakes and requests waited for.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct WaitedFor {
+    /// cpu, lock, pool, database, client, worker, file, gc or other.
+    pub what: &'static str,
+    /// In words.
+    pub label: String,
+    /// Share of the time of handshakes and requests.
+    pub share: f64,
+    /// More about it.
+    pub detail: String,
+}
+
+/// Shares of the time of all handshakes and requests, the largest first, down to half a per cent.
+pub(super) fn waited_for(
+    db: &Connection,
+    cpu: &Cpu,
+    monitors: &[Monitor],
+    pools: &[Pool],
+    sql: &[Statement],
+) -> Result<Vec<WaitedFor>> {
+    let shares = rows(
+        db,
+        "WITH b AS (SELECT CASE
+                WHEN cause = 'runnable' THEN 'cpu'
+                WHEN cause = 'socket' AND phase = 'sql' THEN 'database'
+                WHEN cause = 'socket' AND phase LIKE 'tls%' THEN 'client'
+                WHEN cause = 'socket' THEN 'socket'
+                WHEN cause = 'queue' THEN 'worker'
+                ELSE cause END AS what, sum(duration_ns) AS ns
+             FROM breakdown WHERE kind IN ('request', 'tls_handshake') GROUP BY 1)
+         SELECT what, ns / (SELECT sum(ns) FROM b) AS share FROM b ORDER BY share DESC",
+        |r| Ok((r.get::<_, String>(0)?, r.get::<_, f64>(1)?)),
+    )?;
+    let name = |what: &'static str, label: &str, share: f64, detail: String| WaitedFor {
+        what,
+        label: label.into(),
+        share,
+        detail,
+    };
+    let top_sql = || {
+        sql.first().map_or(String::new(), |s| {
+            format!(
+                "{}   {} calls, {}",
+                clip(&s.text, 34),
+                grouped(s.count),
+                duration(s.mean_ms)
+            )
+        })
+    };
+    let found = shares
+        .into_iter()
+        .filter(|(_, share)| *share >= 0.005)
+        .filter_map(|(what, share)| {
+            Some(match what.as_str() {
+                "cpu" => {
+                    let busy = cpu
+                        .utilization
+                        .map(|u| format!("the target used {} of its CPUs", percent(u)));
+                    name("cpu", "a CPU", share, busy.unwrap_or_default())
+                }
+                "lock" => {
+                    let top = monitors.first().map(|m| {
+                        format!(
+                            "{}   {} waits, {}",
+                            clip_front(&m.class, 34),
+                            grouped(m.waits),
+                            duration(m.mean_ms)
+                        )
+                    });
+                    name("lock", "a lock", share, top.unwrap_or_default())
+                }
+                "pool" => {
+                    let top = pools.first().map(|p| {
+                        format!(
+                            "up to {} in use, up to {} threads waiting",
+                            p.most_used, p.most_waiting
+                        )
+                    });
+                    let label = pools
+                        .first()
+                        .map_or("a pool".into(), |p| format!("pool {}", clip(&p.name, 20)));
+                    name("pool", &label, share, top.unwrap_or_default())
+                }
+                "database" => name("database", "the database", share, top_sql()),
+                "client" => name("client", "the client, in handshakes", share, String::new()),
+                "socket" => name(
+                    "client",
+                    "a peer, in requests",
+                    share,
+                    "the client, or a server called".into(),
+                ),
+                "worker" => name(
+                    "worker",
+                    "a worker thread",
+                    share,
+                    "in the server's queue".into(),
+                ),
+                "file" => name("file", "a file", share, String::new()),
+                "gc" => name("gc", "garbage collection", share, String::new()),
+                "other" => name(
+                    "other",
+                    "something else",
+                    share,
+                    "another thread, a timer".into(),
+                ),
+                _ => return None, // running and unknown are not waiting
+            })
+        });
+    Ok(found.collect())
+}

@@ -1,0 +1,433 @@
+//! The report as text: at most 100 columns, colours only if asked.
+
+use super::Report;
+use super::phases::Times;
+use super::table::{Align, Table, clip, clip_front, duration, grouped, ms, percent};
+
+/// Columns of the terminal that the report may take.
+const WIDTH: usize = 100;
+
+/// Wraps text into lines of at most `width` characters.
+fn wrap(text: &str, width: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split_whitespace() {
+        let line = lines.last_mut().expect("there is one");
+        if !line.is_empty() && line.chars().count() + 1 + word.chars().count() > width {
+            lines.push(word.to_owned());
+            continue;
+        }
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        line.push_str(word);
+    }
+    lines
+}
+
+struct Out {
+    text: String,
+    color: bool,
+}
+
+impl Out {
+    fn paint(&self, code: &str, text: &str) -> String {
+        if self.color {
+            format!("\x1b[{code}m{text}\x1b[0m")
+        } else {
+            text.to_owned()
+        }
+    }
+
+    fn line(&mut self, text: &str) {
+        self.text += "  ";
+        self.text += text;
+        self.text.push('\n');
+    }
+
+    /// Text that goes on under itself behind a word of the margin.
+    fn paragraph(&mut self, label: &str, code: &str, text: &str) {
+        let margin = label.chars().count() + 2;
+        for (i, line) in wrap(text, WIDTH - 2 - margin).into_iter().enumerate() {
+            let head = if i == 0 {
+                format!("{}  ", self.paint(code, label))
+            } else {
+                " ".repeat(margin)
+            };
+            self.line(&format!("{head}{line}"));
+        }
+    }
+
+    fn title(&mut self, text: &str, note: &str) {
+        self.text.push('\n');
+        let title = self.paint("1", text);
+        let room = (WIDTH - 2).saturating_sub(text.chars().count());
+        let note = if note.is_empty() {
+            String::new()
+        } else {
+            format!("{note:>room$}")
+        };
+        self.line(&format!("{title}{note}"));
+    }
+
+    fn table(&mut self, table: &Table) {
+        self.text += &table.render("  ");
+    }
+}
+
+impl Report {
+    /// The report for people. Losses and missing levels come first.
+    pub fn render(&self, color: bool) -> String {
+        let mut out = Out {
+            text: String::new(),
+            color,
+        };
+        self.head(&mut out);
+        self.figures(&mut out);
+        self.breakdown(&mut out);
+        self.waited_for(&mut out);
+        self.requests(&mut out);
+        self.threads(&mut out);
+        self.contention(&mut out);
+        out.text.push('\n');
+        out.paragraph("verdict", "1", &self.verdict.text);
+        out.text
+    }
+
+    fn head(&self, out: &mut Out) {
+        let a = &self.about;
+        let lost: u64 = a.losses.values().sum();
+        let losses = if lost == 0 {
+            ", none lost".to_owned()
+        } else {
+            String::new()
+        };
+        let cpus = format!("{} CPU{}", a.cpus, if a.cpus == 1 { "" } else { "s" });
+        let parts = [
+            Some(if a.name.is_empty() {
+                format!("pid {}", a.pid)
+            } else {
+                a.name.clone()
+            }),
+            Some(a.jvm.clone()).filter(|s| !s.is_empty()),
+            a.server.clone(),
+            Some(cpus),
+            Some(format!("{:.1} s", a.seconds)),
+            Some(format!("{} events{losses}", grouped(a.events))),
+        ];
+        let text: Vec<String> = parts.into_iter().flatten().collect();
+        for (i, line) in wrap(&text.join(" · "), WIDTH - 2).into_iter().enumerate() {
+            let line = if i == 0 { out.paint("1", &line) } else { line };
+            out.line(&line);
+        }
+        if lost > 0 {
+            let each: Vec<String> = a
+                .losses
+                .iter()
+                .map(|(s, n)| format!("{} by {s}", grouped(*n)))
+                .collect();
+            out.paragraph(
+                "LOST",
+                "1;31",
+                &format!(
+                    "{} events ({}): intervals that depend on them are unknown, counts are too low",
+                    grouped(lost),
+                    each.join(", ")
+                ),
+            );
+        }
+        if a.ended == "recovered" {
+            out.paragraph("note", "33", "the recording was cut off and recovered; it ends with the last event that was written");
+        }
+        if !a.has_kernel {
+            let why = a
+                .missing
+                .get("kernel")
+                .map_or("the level was not asked for", String::as_str);
+            out.paragraph("missing", "33", &format!(
+                "kernel thread states: {why}. Running, waiting for a CPU and I/O cannot be told apart: all are \"unknown\""
+            ));
+        }
+        for (level, why) in a.missing.iter().filter(|(level, _)| *level != "kernel") {
+            out.paragraph("missing", "33", &format!("{level} level: {why}"));
+        }
+        for note in &a.notes {
+            out.paragraph("note", "33", note);
+        }
+    }
+
+    fn figures(&self, out: &mut Out) {
+        out.text.push('\n');
+        let (t, c) = (&self.throughput, &self.connections);
+        let mut cpu: Vec<String> = Vec::new();
+        cpu.extend(self.cpu.utilization.map(|u| format!("CPU {}", percent(u))));
+        cpu.extend(self.cpu.machine.map(|m| format!("machine {}", percent(m))));
+        let cpu = cpu.join("  ");
+        if t.requests == 0 {
+            out.line(&format!("no requests were seen     {cpu}"));
+        } else {
+            out.line(&format!(
+                "throughput {} requests/s     response p50 {}  p95 {}  p99 {}  max {}     {cpu}",
+                rate(t.requests_per_s),
+                duration(t.p50_ms),
+                duration(t.p95_ms),
+                duration(t.p99_ms),
+                duration(t.max_ms)
+            ));
+            let errors = t.client_errors + t.server_errors;
+            if errors > 0 {
+                let text = format!(
+                    "errors {} of {} responses: {} with 4xx, {} with 5xx",
+                    grouped(errors),
+                    grouped(t.requests),
+                    grouped(t.client_errors),
+                    grouped(t.server_errors)
+                );
+                let text = out.paint("33", &text);
+                out.line(&text);
+            }
+        }
+        if c.opened + c.full + c.resumed > 0 {
+            let failed = if c.failed > 0 {
+                format!(", {} failed", grouped(c.failed))
+            } else {
+                String::new()
+            };
+            out.line(&format!(
+                "connections {}/s: {}/s full handshakes, {}/s resumed{failed}",
+                rate(c.opened_per_s),
+                rate(c.full_per_s),
+                rate(c.resumed_per_s)
+            ));
+        }
+    }
+
+    fn breakdown(&self, out: &mut Out) {
+        if self.breakdown.is_empty() {
+            return;
+        }
+        out.title(
+            "where the time of handshakes and requests went",
+            "mean per occurrence, ms",
+        );
+        let columns = Columns::of(self.breakdown.iter().map(|p| &p.ms));
+        let mut table = Table::new(
+            [
+                ("", Align::Left),
+                ("count", Align::Right),
+                ("total", Align::Right),
+            ]
+            .into_iter()
+            .chain(columns.0.iter().map(|c| (c.0, Align::Right))),
+        );
+        for p in &self.breakdown {
+            let label = if p.part {
+                format!("  {}", p.label)
+            } else {
+                p.label.to_owned()
+            };
+            let mut cells = vec![label, grouped(p.count), ms(p.ms.total)];
+            cells.extend(columns.0.iter().map(|c| ms((c.1)(&p.ms))));
+            table.row(cells);
+        }
+        out.table(&table);
+    }
+
+    fn waited_for(&self, out: &mut Out) {
+        if self.waited_for.is_empty() {
+            return;
+        }
+        out.title(
+            "most waited-for",
+            "share of the time of handshakes and requests",
+        );
+        for w in self.waited_for.iter().take(6) {
+            let line = format!(
+                "{:<26} {:>5}   {}",
+                clip(&w.label, 26),
+                percent(w.share),
+                w.detail
+            );
+            out.line(&clip(line.trim_end(), WIDTH - 2));
+        }
+    }
+
+    fn requests(&self, out: &mut Out) {
+        if self.requests.is_empty() {
+            return;
+        }
+        out.title("slowest request types", "ms, then shares of their time");
+        let right = [
+            "count", "mean", "p95", "running", "runnable", "lock", "pool", "SQL",
+        ]
+        .map(|n| (n, Align::Right));
+        let mut table = Table::new([("", Align::Left)].into_iter().chain(right));
+        for r in &self.requests {
+            let share = |part: f64| percent(part / r.ms.total.max(1e-9));
+            table.row([
+                clip(&r.name, 38),
+                grouped(r.count),
+                ms(r.mean_ms),
+                ms(r.p95_ms),
+                share(r.ms.running),
+                share(r.ms.runnable),
+                share(r.ms.lock),
+                share(r.ms.pool),
+                share(r.sql_ms),
+            ]);
+        }
+        out.table(&table);
+    }
+
+    fn threads(&self, out: &mut Out) {
+        if self.threads.is_empty() {
+            return;
+        }
+        out.title("threads that ran most", "ms");
+        let columns = Columns::of(self.threads.iter().map(|t| &t.ms));
+        let mut table = Table::new(
+            [("", Align::Left), ("total", Align::Right)]
+                .into_iter()
+                .chain(columns.0.iter().map(|c| (c.0, Align::Right))),
+        );
+        for t in &self.threads {
+            let mut cells = vec![clip(&t.name, 28), ms(t.ms.total)];
+            cells.extend(columns.0.iter().map(|c| ms((c.1)(&t.ms))));
+            table.row(cells);
+        }
+        out.table(&table);
+    }
+
+    fn contention(&self, out: &mut Out) {
+        if !self.monitors.is_empty() {
+            out.title("contended monitors and locks", "ms");
+            let mut table = columns(
+                &["class"],
+                &["waits", "total", "mean", "max"],
+                &["held mostly by"],
+            );
+            for m in &self.monitors {
+                table.row([
+                    clip_front(&m.class, 40),
+                    grouped(m.waits),
+                    ms(m.total_ms),
+                    ms(m.mean_ms),
+                    ms(m.max_ms),
+                    m.owner.as_deref().map_or("-".into(), |o| clip(o, 22)),
+                ]);
+            }
+            out.table(&table);
+        }
+        if !self.pools.is_empty() {
+            out.title("pools", "ms; waiting is longer than 1 ms");
+            let mut table = columns(
+                &["pool"],
+                &[
+                    "asked",
+                    "waited",
+                    "mean wait",
+                    "max wait",
+                    "mean use",
+                    "most used",
+                    "most waiting",
+                ],
+                &[],
+            );
+            for p in &self.pools {
+                table.row([
+                    clip(&p.name, 24),
+                    grouped(p.asked),
+                    grouped(p.waited),
+                    ms(p.mean_wait_ms),
+                    ms(p.max_wait_ms),
+                    ms(p.mean_use_ms),
+                    grouped(p.most_used),
+                    grouped(p.most_waiting),
+                ]);
+            }
+            out.table(&table);
+        }
+        if !self.sql.is_empty() {
+            out.title("SQL", "ms");
+            let mut table = columns(&["statement"], &["calls", "mean", "p95", "total"], &[]);
+            for s in &self.sql {
+                table.row([
+                    clip(&s.text, 58),
+                    grouped(s.count),
+                    ms(s.mean_ms),
+                    ms(s.p95_ms),
+                    ms(s.total_ms),
+                ]);
+            }
+            out.table(&table);
+        }
+        let gc = &self.gc;
+        out.text.push('\n');
+        out.line(&match gc.pauses {
+            0 => "GC  no pause".to_owned(),
+            n => format!(
+                "GC  {} pause{}, {} in all ({} of the time), longest {}",
+                grouped(n),
+                if n == 1 { "" } else { "s" },
+                duration(gc.total_ms),
+                percent(gc.share),
+                duration(gc.max_ms)
+            ),
+        });
+    }
+}
+
+fn rate(per_s: f64) -> String {
+    if per_s < 9.95 {
+        format!("{per_s:.1}")
+    } else {
+        grouped(per_s.round() as u64)
+    }
+}
+
+fn columns(left: &[&'static str], right: &[&'static str], last: &[&'static str]) -> Table {
+    let left = left.iter().map(|n| (*n, Align::Left));
+    let right = right.iter().map(|n| (*n, Align::Right));
+    Table::new(
+        left.chain(right)
+            .chain(last.iter().map(|n| (*n, Align::Left))),
+    )
+}
+
+type Column = (&'static str, fn(&Times) -> f64);
+
+/// Columns of causes: those that are always of interest, and those in which there is anything.
+struct Columns(Vec<Column>);
+
+impl Columns {
+    fn of<'a>(rows: impl Iterator<Item = &'a Times>) -> Columns {
+        let always: [Column; 5] = [
+            ("running", |t| t.running),
+            ("runnable", |t| t.runnable),
+            ("lock", |t| t.lock),
+            ("pool", |t| t.pool),
+            ("socket", |t| t.socket),
+        ];
+        let at_times: [Column; 4] = [
+            ("queue", |t| t.queue),
+            ("idle", |t| t.idle),
+            ("other", |t| t.other + t.file + t.gc),
+            ("unknown", |t| t.unknown),
+        ];
+        let rows: Vec<&Times> = rows.collect();
+        let any = at_times
+            .into_iter()
+            .filter(|c| rows.iter().any(|t| (c.1)(t) >= 0.0005));
+        Columns(always.into_iter().chain(any).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::wrap;
+
+    #[test]
+    fn lines_are_wrapped_between_words() {
+        assert_eq!(wrap("aa bb cc dd", 5), ["aa bb", "cc dd"]);
+        assert_eq!(wrap("a_very_long_word x", 5), ["a_very_long_word", "x"]);
+    }
+}

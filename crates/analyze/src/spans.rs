@@ -1,0 +1,250 @@
+//! Spans: what the server and the application said, as intervals with a meaning and a parent.
+//!
+//! Terms: an *actor* is a thread as the agent's events speak of it. A *visit* is the time in which
+//! one actor serves one connection; a connection is visited many times, by many actors. What
+//! nests on one actor (a proxy's `getConnection` inside a pool's, a servlet that includes another)
+//! counts once, as its outermost.
+//!
+//! Rules:
+//! * A connection that is first heard of by a visit was open before: it begins with the recording
+//!   and is not complete. If its opening is reported a moment later, the report was only late.
+//! * A handshake reaches from the opening of its connection to the step that is done or failed. It
+//!   was full if a key was chosen in it. A connection that is closed in the midst of it failed.
+//! * A request begins at the parse that led to it, or with its visit if the visit did nothing
+//!   before; it ends where the server says so. If its visit ends first it is suspended: the next
+//!   visit takes it up, unless that brings a new request, which ends the old one where the
+//!   container had answered it. With HTTP/2 visits of one connection overlap, one for each stream;
+//!   then a suspended request is taken up only by who ends it.
+//! * What is open when something around it ends, ends there and is not complete.
+//!
+//! Invariants: a child lies inside its parent; a request inside its connection; `end >= begin`.
+
+mod actor;
+mod connection;
+pub mod finish;
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use loadline_trace::spool::agent::{Event, kind as ev};
+use loadline_trace::tables::{Segment, Span};
+
+use crate::model::NONE;
+use actor::Actor;
+use connection::Connection;
+
+/// Names of `spans.kind`.
+pub mod kind {
+    /// From accept to close.
+    pub const CONNECTION: &str = "connection";
+    /// TLS handshake.
+    pub const TLS_HANDSHAKE: &str = "tls_handshake";
+    /// HTTP request.
+    pub const REQUEST: &str = "request";
+    /// Servlet.
+    pub const SERVICE: &str = "service";
+    /// Waiting for a pooled connection.
+    pub const POOL_WAIT: &str = "pool_wait";
+    /// Having it.
+    pub const POOL_USE: &str = "pool_use";
+    /// A statement.
+    pub const SQL: &str = "sql";
+    /// A state that the application gave to a thread.
+    pub const APP_STATE: &str = "app_state";
+    /// A named span of the application.
+    pub const USER: &str = "user";
+}
+
+/// What building spans needs beside the events.
+pub struct Context<'a> {
+    /// Begin of the recording.
+    pub begin: i64,
+    /// End of the recording.
+    pub end: i64,
+    /// Thread of each event, by index; [`NONE`] if it is not known.
+    pub actors: &'a [u32],
+    /// Text of a string id.
+    pub text: &'a dyn Fn(u32) -> Option<Arc<str>>,
+    /// Normalised text of a statement.
+    pub sql: &'a dyn Fn(u32) -> Option<Arc<str>>,
+}
+
+/// What came out.
+#[derive(Debug, Default)]
+pub struct Output {
+    /// Spans; a span's index is its id.
+    pub spans: Vec<Span>,
+    /// Pieces of connections (the visits), of handshakes, and of requests that have several.
+    pub segments: Vec<Segment>,
+    /// Pieces of all requests, sorted by span and begin.
+    pub pieces: Vec<Segment>,
+}
+
+/// A request that is being worked on.
+#[derive(Debug, Clone, Copy)]
+struct Request {
+    span: u32,
+    /// When the container had answered it.
+    answered: Option<i64>,
+    /// Since when its present actor works on it.
+    since: i64,
+    /// When it was queued for that actor, if it was taken up again.
+    queued: Option<i64>,
+}
+
+impl Request {
+    fn new(span: u32, since: i64) -> Request {
+        Request {
+            span,
+            answered: None,
+            since,
+            queued: None,
+        }
+    }
+}
+
+struct Builder<'a> {
+    cx: &'a Context<'a>,
+    spans: Vec<Span>,
+    open: Vec<bool>,
+    visits: Vec<Segment>,
+    pieces: Vec<Segment>,
+    connections: HashMap<u64, Connection>,
+    /// Keys that were closed.
+    closed: HashSet<u64>,
+    actors: HashMap<u32, Actor>,
+    /// Pooled connections in use, by identity.
+    uses: HashMap<u64, u32>,
+    /// Named spans that are open, by their id.
+    users: HashMap<u64, u32>,
+}
+
+/// Builds all spans from events in the order of time.
+pub fn build(events: &[Event], cx: &Context) -> Output {
+    let mut b = Builder {
+        cx,
+        spans: Vec::new(),
+        open: Vec::new(),
+        visits: Vec::new(),
+        pieces: Vec::new(),
+        connections: HashMap::new(),
+        closed: HashSet::new(),
+        actors: HashMap::new(),
+        uses: HashMap::new(),
+        users: HashMap::new(),
+    };
+    let mut at = cx.begin;
+    for (e, &thread) in events.iter().zip(cx.actors) {
+        if thread != NONE {
+            at = e.ts.clamp(at, cx.end.max(at)); // time never goes back, whatever the spool says
+            b.event(e, thread, at);
+        }
+    }
+    b.finish()
+}
+
+impl Builder<'_> {
+    fn event(&mut self, e: &Event, thread: u32, ts: i64) {
+        match e.kind {
+            ev::CONN_OPEN => self.connection_opens(e, thread, ts),
+            ev::CONN_CLOSE => self.connection_closes(e.a, thread, ts),
+            ev::QUEUED => self.queued(e.a, thread, ts),
+            ev::VISIT_BEGIN => self.visit_begins(e.a, thread, ts),
+            ev::VISIT_END => self.visit_ends(e.a, thread, ts),
+            ev::TLS_ENTER => self.tls_step_begins(thread, ts),
+            ev::TLS_EXIT => self.tls_step_ends(e.b as i64, thread, ts),
+            ev::TLS_KEY => self.tls_key(thread),
+            ev::REQUEST_PARSE => self.actor(thread).parse = Some(ts),
+            ev::REQUEST => self.request_begins(e.c, thread, ts),
+            ev::STATUS => self.status(e.b, thread, ts),
+            ev::REQUEST_END => self.request_ends(thread, ts),
+            ev::SERVICE_BEGIN => self.service_begins(e.c, thread, ts),
+            ev::SERVICE_END => self.service_ends(thread, ts),
+            ev::POOL_WAIT_BEGIN => self.pool_wait_begins(e.c, thread, ts),
+            ev::POOL_WAIT_END => self.pool_wait_ends(e.a, thread, ts),
+            ev::POOL_RELEASE => self.pool_release(e.a, thread, ts),
+            ev::SQL_BEGIN => self.sql_begins(e.c, thread, ts),
+            ev::SQL_END => self.sql_ends(thread, ts),
+            ev::APP_STATE => self.app_state(e.c, thread, ts),
+            ev::APP_PUSH => self.app_push(e.c, thread, ts),
+            ev::APP_POP => self.app_pop(thread, ts),
+            ev::SPAN_BEGIN => self.user_begins(e.a, e.c, thread, ts),
+            ev::SPAN_END => self.user_ends(e.a, thread, ts),
+            _ => {}
+        }
+    }
+
+    fn text(&self, id: u32, otherwise: &str) -> Arc<str> {
+        (self.cx.text)(id).unwrap_or_else(|| otherwise.into())
+    }
+
+    fn actor(&mut self, thread: u32) -> &mut Actor {
+        self.actors.entry(thread).or_default()
+    }
+
+    fn span(&mut self, id: u32) -> &mut Span {
+        &mut self.spans[id as usize]
+    }
+
+    /// Opens a span inside `parent`, without putting it on any actor's stack.
+    fn open_in(
+        &mut self,
+        parent: Option<u32>,
+        kind: &'static str,
+        name: Arc<str>,
+        thread: u32,
+        ts: i64,
+    ) -> u32 {
+        let id = self.spans.len() as u32;
+        let connection = parent.and_then(|p| match self.spans[p as usize].kind {
+            kind::CONNECTION => Some(i64::from(p)),
+            _ => self.spans[p as usize].connection,
+        });
+        self.spans.push(Span {
+            id: i64::from(id),
+            parent: parent.map(i64::from),
+            kind,
+            name,
+            thread: i64::from(thread),
+            end_thread: i64::from(thread),
+            begin_ns: ts,
+            end_ns: ts,
+            connection,
+            status: None,
+            resumed: None,
+            peer_port: None,
+            peer: None,
+            complete: true,
+        });
+        self.open.push(true);
+        id
+    }
+
+    /// Opens a span inside the innermost open one of its actor, and makes it the innermost.
+    fn open_on(&mut self, kind: &'static str, name: Arc<str>, thread: u32, ts: i64) -> u32 {
+        let parent = self.actor(thread).stack.last().copied();
+        let id = self.open_in(parent, kind, name, thread, ts);
+        self.actor(thread).stack.push(id);
+        id
+    }
+
+    /// Ends a span; nothing happens if it has ended.
+    fn close(&mut self, id: u32, thread: u32, ts: i64, complete: bool) {
+        if !std::mem::replace(&mut self.open[id as usize], false) {
+            return;
+        }
+        let span = self.span(id);
+        span.end_ns = ts.max(span.begin_ns);
+        span.end_thread = i64::from(thread);
+        span.complete &= complete;
+        let began_on = span.thread as u32;
+        for t in [began_on, thread] {
+            if let Some(actor) = self.actors.get_mut(&t) {
+                actor.stack.retain(|&s| s != id);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,140 @@
+//! The end of the recording, nesting made true, and the pieces of handshakes and requests.
+
+use std::collections::HashMap;
+
+use loadline_trace::tables::{Segment, Span};
+
+use super::{Builder, Output, kind};
+
+impl Builder<'_> {
+    /// Cuts what is open, and puts everything in order.
+    pub(super) fn finish(mut self) -> Output {
+        let end = self.cx.end;
+        let mut keys: Vec<u64> = self.connections.keys().copied().collect();
+        keys.sort_unstable_by_key(|k| self.connections[k].span);
+        for key in keys {
+            let thread = self.spans[self.connections[&key].span as usize].thread as u32;
+            // What was heard of a connection after its end ends where it was last heard of.
+            let end = self.connections[&key].reborn_until().unwrap_or(end);
+            self.end_connection(key, thread, end, false);
+        }
+        let working: Vec<(u32, super::Request)> = self
+            .actors
+            .iter_mut()
+            .filter_map(|(t, a)| Some((*t, a.request.take()?)))
+            .collect();
+        for (thread, r) in working {
+            self.piece(r, thread, end); // outside any visit: HTTP/2
+        }
+        for id in 0..self.spans.len() as u32 {
+            let thread = self.spans[id as usize].thread as u32;
+            self.close(id, thread, end, false);
+        }
+        nest(&mut self.spans);
+        let pieces = pieces_of_requests(self.pieces, &self.spans);
+        let mut segments = pieces_of_handshakes(&self.spans, &self.visits);
+        for group in pieces
+            .chunk_by(|a, b| a.span == b.span)
+            .filter(|g| g.len() > 1)
+        {
+            segments.extend_from_slice(group);
+        }
+        segments.extend(self.visits);
+        Output {
+            spans: self.spans,
+            segments,
+            pieces,
+        }
+    }
+}
+
+/// Moves each span up to the nearest ancestor that it lies in; a call that was cut is cut to the
+/// request that it was made in. Parents come before their children, so one pass is enough.
+fn nest(spans: &mut [Span]) {
+    for at in 0..spans.len() {
+        let is_call = matches!(spans[at].kind, kind::SERVICE | kind::POOL_WAIT | kind::SQL);
+        if is_call
+            && !spans[at].complete
+            && let Some(p) = spans[at].parent
+        {
+            let within = spans[p as usize].end_ns;
+            spans[at].end_ns = spans[at].end_ns.min(within).max(spans[at].begin_ns);
+        }
+        let (begin, end) = (spans[at].begin_ns, spans[at].end_ns);
+        let mut parent = spans[at].parent;
+        while let Some(p) = parent {
+            let p = &spans[p as usize];
+            if p.begin_ns <= begin && end <= p.end_ns {
+                break;
+            }
+            parent = p.parent;
+        }
+        spans[at].parent = parent;
+    }
+}
+
+/// Visits of one connection made to follow each other: a later one begins where the one before
+/// ended. Sorted by connection and begin.
+pub fn without_overlap(mut visits: Vec<Segment>) -> Vec<Segment> {
+    visits.sort_by_key(|v| (v.span, v.begin_ns, v.end_ns));
+    for at in 1..visits.len() {
+        let (before, v) = visits.split_at_mut(at);
+        let (before, v) = (&before[at - 1], &mut v[0]);
+        if before.span == v.span {
+            v.begin_ns = v.begin_ns.max(before.end_ns);
+            v.end_ns = v.end_ns.max(v.begin_ns);
+        }
+    }
+    visits
+}
+
+/// Pieces cut to their requests, without those that are empty then.
+fn pieces_of_requests(pieces: Vec<Segment>, spans: &[Span]) -> Vec<Segment> {
+    let mut pieces = without_overlap(pieces);
+    for p in &mut pieces {
+        let s = &spans[p.span as usize];
+        p.begin_ns = p.begin_ns.clamp(s.begin_ns, s.end_ns);
+        p.end_ns = p.end_ns.clamp(p.begin_ns, s.end_ns);
+        p.queued_ns = p.queued_ns.filter(|&q| q >= s.begin_ns);
+    }
+    pieces.retain(|p| p.end_ns > p.begin_ns);
+    pieces
+}
+
+/// Handshakes are worked on in their connections' visits.
+fn pieces_of_handshakes(spans: &[Span], visits: &[Segment]) -> Vec<Segment> {
+    let visits = without_overlap(visits.to_vec());
+    let mut of: HashMap<i64, &[Segment]> = HashMap::new();
+    for group in visits.chunk_by(|a, b| a.span == b.span) {
+        of.insert(group[0].span, group);
+    }
+    let mut out = Vec::new();
+    for s in spans.iter().filter(|s| s.kind == kind::TLS_HANDSHAKE) {
+        let visits = s
+            .connection
+            .and_then(|c| of.get(&c).copied())
+            .unwrap_or_default();
+        out.extend(
+            within(visits, s.begin_ns, s.end_ns)
+                .into_iter()
+                .map(|v| Segment { span: s.id, ..v }),
+        );
+    }
+    out
+}
+
+/// The parts of sorted, disjoint visits that lie within `[begin, end)`.
+pub fn within(visits: &[Segment], begin: i64, end: i64) -> Vec<Segment> {
+    let from = visits.partition_point(|v| v.end_ns <= begin);
+    visits[from..]
+        .iter()
+        .take_while(|v| v.begin_ns < end)
+        .filter(|v| v.end_ns > v.begin_ns)
+        .map(|v| Segment {
+            begin_ns: v.begin_ns.max(begin),
+            end_ns: v.end_ns.min(end),
+            queued_ns: v.queued_ns.filter(|&q| q >= begin && v.begin_ns >= begin),
+            ..v.clone()
+        })
+        .collect()
+}

@@ -1,0 +1,226 @@
+use proptest::prelude::*;
+
+use super::*;
+use crate::merge::merged;
+use crate::testing::KernelSpool;
+use kernel::{LEFT_BLOCKED, LEFT_DEAD, LEFT_RUNNABLE};
+
+const IDLE: u32 = 0;
+
+fn seen(entries: &[(u32, i64, char)]) -> HashMap<u32, Seen> {
+    let one = |&(tid, ts, state)| {
+        (
+            tid,
+            Seen {
+                ts,
+                state,
+                syscall: None,
+                fd: None,
+            },
+        )
+    };
+    entries.iter().map(one).collect()
+}
+
+fn lives(seen: &HashMap<u32, Seen>, spool: &KernelSpool) -> Vec<Life> {
+    let mut machine = Machine::new(0, 100, seen);
+    for r in merged([&spool.0[..]]) {
+        machine.record(&r);
+    }
+    machine.finish()
+}
+
+fn of(lives: &[Life], tid: u32) -> Vec<(i64, i64, State)> {
+    let life = lives
+        .iter()
+        .find(|l| l.tid == tid)
+        .expect("the thread is known");
+    life.states
+        .iter()
+        .map(|i| (i.begin, i.end, i.state))
+        .collect()
+}
+
+#[test]
+fn a_thread_goes_round_blocked_runnable_running_preempted() {
+    let mut k = KernelSpool::default();
+    k.waking(10, 5, 7).switch(12, 0, IDLE, LEFT_RUNNABLE, 5);
+    k.switch(20, 0, 5, LEFT_RUNNABLE, IDLE)
+        .switch(25, 0, IDLE, LEFT_RUNNABLE, 5);
+    k.switch_in(40, 0, 5, LEFT_BLOCKED, IDLE, Some(202), Some(9));
+    let lives = lives(&seen(&[(5, 1, 'S')]), &k);
+    use State::*;
+    assert_eq!(
+        of(&lives, 5),
+        [
+            (0, 10, Blocked),
+            (10, 12, Runnable),
+            (12, 20, Running),
+            (20, 25, Preempted),
+            (25, 40, Running),
+            (40, 100, Blocked)
+        ]
+    );
+    assert_eq!(lives[0].states[0].waker, 7);
+    assert_eq!(
+        (lives[0].states[5].syscall, lives[0].states[5].fd),
+        (203, 9)
+    );
+}
+
+#[test]
+fn a_thread_woken_while_it_leaves_is_runnable_without_a_blocked_interval() {
+    let mut k = KernelSpool::default();
+    k.switch(10, 0, IDLE, LEFT_RUNNABLE, 5).waking(19, 5, 7);
+    k.switch(20, 0, 5, LEFT_BLOCKED, IDLE)
+        .wakeup(21, 5)
+        .switch(30, 0, IDLE, LEFT_RUNNABLE, 5);
+    let lives = lives(&seen(&[]), &k);
+    use State::*;
+    assert_eq!(
+        of(&lives, 5),
+        [
+            (0, 10, Runnable),
+            (10, 20, Running),
+            (20, 30, Runnable),
+            (30, 100, Running)
+        ]
+    );
+}
+
+#[test]
+fn a_wakeup_that_found_the_thread_running_does_not_hide_a_later_sleep() {
+    let mut k = KernelSpool::default();
+    k.switch(10, 0, IDLE, LEFT_RUNNABLE, 5)
+        .waking(12, 5, 7)
+        .wakeup(13, 5);
+    k.switch(20, 0, 5, LEFT_BLOCKED, IDLE);
+    assert_eq!(of(&lives(&seen(&[]), &k), 5)[2], (20, 100, State::Blocked));
+}
+
+#[test]
+fn r_in_proc_is_running_if_it_leaves_first_and_runnable_if_it_arrives_first() {
+    let mut k = KernelSpool::default();
+    k.switch(30, 1, 5, LEFT_RUNNABLE, 6);
+    let lives = lives(&seen(&[(5, 1, 'R'), (6, 1, 'R')]), &k);
+    assert_eq!(of(&lives, 5)[0], (0, 30, State::Running));
+    assert_eq!(of(&lives, 6)[0], (0, 30, State::Runnable));
+    assert_eq!(
+        lives.iter().find(|l| l.tid == 5).map(|l| l.states[0].cpu),
+        Some(1)
+    );
+}
+
+#[test]
+fn a_thread_that_never_switched_and_was_r_ran_all_the_time() {
+    let lives = lives(&seen(&[(5, 1, 'R'), (6, 1, 'S')]), &KernelSpool::default());
+    assert_eq!(of(&lives, 5), [(0, 100, State::Running)]);
+    assert_eq!(of(&lives, 6), [(0, 100, State::Blocked)]);
+}
+
+#[test]
+fn a_record_before_the_proc_line_outranks_it() {
+    let mut k = KernelSpool::default();
+    k.switch(3, 0, IDLE, LEFT_RUNNABLE, 5)
+        .switch(4, 0, 5, LEFT_BLOCKED, IDLE);
+    let states = of(&lives(&seen(&[(5, 9, 'S')]), &k), 5);
+    assert_eq!(
+        states,
+        [
+            (0, 3, State::Runnable),
+            (3, 4, State::Running),
+            (4, 100, State::Blocked)
+        ]
+    );
+}
+
+#[test]
+fn a_first_record_outranks_a_letter_that_was_read_a_moment_late() {
+    let mut k = KernelSpool::default();
+    k.switch(9, 0, 5, LEFT_BLOCKED, IDLE)
+        .switch(8, 1, IDLE, LEFT_RUNNABLE, 6);
+    let lives = lives(&seen(&[(5, 7, 'S'), (6, 7, 'S')]), &k);
+    assert_eq!(
+        of(&lives, 5),
+        [(0, 9, State::Running), (9, 100, State::Blocked)]
+    );
+    assert_eq!(
+        of(&lives, 6),
+        [(0, 8, State::Runnable), (8, 100, State::Running)]
+    );
+}
+
+#[test]
+fn an_interrupt_is_no_thread() {
+    let mut k = KernelSpool::default();
+    k.waking(10, 5, 7);
+    k.0[8 + 9] = 1; // the flags of the record: in a hard interrupt
+    assert_eq!(lives(&seen(&[(5, 1, 'S')]), &k)[0].states[0].waker, 0);
+}
+
+#[test]
+fn a_new_thread_begins_runnable_and_a_dead_one_ends_when_it_leaves() {
+    let mut k = KernelSpool::default();
+    k.new_thread(10, 5, 7)
+        .switch(12, 0, IDLE, LEFT_RUNNABLE, 5)
+        .exit(19, 5);
+    k.switch(20, 0, 5, LEFT_DEAD, IDLE).new_thread(50, 5, 7);
+    let lives = lives(&seen(&[]), &k);
+    assert_eq!(lives.len(), 2, "an id that is used again is another thread");
+    assert_eq!((lives[0].begin, lives[0].end), (10, 20));
+    assert_eq!((lives[1].begin, lives[1].end), (50, 100));
+    assert_eq!(lives[0].nstid, Some(5));
+}
+
+#[test]
+fn a_lost_record_makes_the_interval_unknown_and_not_wrong() {
+    use State::*;
+    let mut k = KernelSpool::default();
+    // 5 blocks at 20; its waking is lost; it runs again at 30.
+    k.switch(10, 0, IDLE, LEFT_RUNNABLE, 5)
+        .switch(20, 0, 5, LEFT_BLOCKED, IDLE);
+    k.switch(30, 0, IDLE, LEFT_RUNNABLE, 5);
+    // Its leaving is lost too: CPU 0 switches from 6, which nobody saw arrive there.
+    k.waking(12, 6, 7)
+        .switch(14, 1, IDLE, LEFT_RUNNABLE, 6)
+        .switch(16, 1, 6, LEFT_BLOCKED, IDLE);
+    k.switch(50, 0, 6, LEFT_BLOCKED, IDLE);
+    let lives = lives(&seen(&[(6, 1, 'S')]), &k);
+    assert_eq!(
+        of(&lives, 5)[1..],
+        [
+            (10, 20, Running),
+            (20, 30, Unknown),
+            (30, 50, Unknown),
+            (50, 100, Unknown)
+        ]
+    );
+    assert_eq!(of(&lives, 6)[3], (16, 50, Unknown));
+}
+
+proptest! {
+    #[test]
+    fn whatever_the_records_states_are_gapless_and_fill_the_life(
+        records in proptest::collection::vec((0i64..120, 0u8..8, 0u8..64, 0u16..3, 0u32..6, 0u32..6), 0..200),
+        letters in proptest::collection::vec(("[RSDTZX?]", 0i64..100), 0..6),
+    ) {
+        let seen: HashMap<u32, Seen> = letters.iter().enumerate().map(|(tid, (letter, ts))| {
+            let state = letter.chars().next().unwrap_or('?');
+            (tid as u32, Seen { ts: *ts, state, syscall: Some(202), fd: None })
+        }).collect();
+        let mut machine = Machine::new(10, 100, &seen);
+        for &(ts, kind, flags, cpu, tid, a) in &records {
+            machine.record(&Record { ts, kind, flags, cpu, tid, a, b: 1, c: 3, begin: 0, arg2: 0, result: 0 });
+        }
+        for life in machine.finish() {
+            prop_assert!(10 <= life.begin && life.begin <= life.end && life.end <= 100);
+            let mut at = life.begin;
+            for i in &life.states {
+                prop_assert_eq!(i.begin, at);
+                prop_assert!(i.end > i.begin);
+                at = i.end;
+            }
+            prop_assert_eq!(at, life.end);
+        }
+    }
+}

@@ -1,0 +1,277 @@
+//! Spools made by hand, for tests here and in the crates that read traces.
+//!
+//! Not part of any command. A test writes what the kernel and the agent would have written, and
+//! [`crate::build`] makes a trace of it.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use loadline_trace::meta::Level;
+use loadline_trace::spool::agent::{self, CHUNK, CHUNK_MAGIC, EVENT};
+use loadline_trace::spool::session::Session;
+use loadline_trace::spool::{RawDir, kernel, procfs};
+
+/// The bytes of one CPU's kernel spool.
+#[derive(Debug, Clone, Default)]
+pub struct KernelSpool(
+    /// The bytes so far.
+    pub Vec<u8>,
+);
+
+impl KernelSpool {
+    #[allow(clippy::too_many_arguments)]
+    fn record(
+        &mut self,
+        ts: i64,
+        kind: u8,
+        flags: u8,
+        cpu: u16,
+        tid: u32,
+        a: u32,
+        b: u32,
+        c: u64,
+    ) -> &mut Self {
+        self.0.extend((kernel::HEAD as u32).to_le_bytes());
+        self.0.extend([0; 4]);
+        self.0.extend(ts.to_le_bytes());
+        self.0.extend([kind, flags]);
+        self.0.extend(cpu.to_le_bytes());
+        self.0.extend(tid.to_le_bytes());
+        self.0.extend(a.to_le_bytes());
+        self.0.extend(b.to_le_bytes());
+        self.0.extend(c.to_le_bytes());
+        self
+    }
+
+    /// `prev` leaves `cpu` in the state `left` and `next` arrives; tids below 1000 are the target's.
+    pub fn switch(&mut self, ts: i64, cpu: u16, prev: u32, left: u8, next: u32) -> &mut Self {
+        self.switch_in(ts, cpu, prev, left, next, None, None)
+    }
+
+    /// As [`KernelSpool::switch`], with the system call and the descriptor that it blocks in.
+    #[allow(clippy::too_many_arguments)]
+    pub fn switch_in(
+        &mut self,
+        ts: i64,
+        cpu: u16,
+        prev: u32,
+        left: u8,
+        next: u32,
+        syscall: Option<u32>,
+        fd: Option<i32>,
+    ) -> &mut Self {
+        let traced = |tid: u32, bit: u8| if tid != 0 && tid < 1000 { bit } else { 0 };
+        let flags = left | traced(prev, kernel::PREV_TRACED) | traced(next, kernel::NEXT_TRACED);
+        self.record(
+            ts,
+            kernel::SWITCH,
+            flags,
+            cpu,
+            prev,
+            next,
+            syscall.map_or(0, |n| n + 1),
+            fd.map_or(u64::MAX, |fd| fd as u64),
+        )
+    }
+
+    /// `waker` is about to wake `tid`.
+    pub fn waking(&mut self, ts: i64, tid: u32, waker: u32) -> &mut Self {
+        self.record(ts, kernel::WAKING, 0, 0, tid, waker, 0, 0)
+    }
+
+    /// `tid` is in a run queue.
+    pub fn wakeup(&mut self, ts: i64, tid: u32) -> &mut Self {
+        self.record(ts, kernel::WAKEUP, 0, 0, tid, 0, 0, 0)
+    }
+
+    /// `parent` made `tid`.
+    pub fn new_thread(&mut self, ts: i64, tid: u32, parent: u32) -> &mut Self {
+        self.record(ts, kernel::NEW, 0, 0, tid, tid, parent, 0)
+    }
+
+    /// `tid` dies.
+    pub fn exit(&mut self, ts: i64, tid: u32) -> &mut Self {
+        self.record(ts, kernel::EXIT, 0, 0, tid, 0, 0, 0)
+    }
+
+    /// A system call of `tid`.
+    pub fn syscall(
+        &mut self,
+        begin: i64,
+        end: i64,
+        tid: u32,
+        number: u32,
+        fd: u32,
+        size: u64,
+        result: i64,
+    ) -> &mut Self {
+        self.0.extend((kernel::SYSCALL_SIZE as u32).to_le_bytes());
+        self.0.extend([0; 4]);
+        self.0.extend(end.to_le_bytes());
+        self.0.extend([kernel::SYSCALL, 0, 0, 0]);
+        for v in [tid, number, fd] {
+            self.0.extend(v.to_le_bytes());
+        }
+        self.0.extend(0u64.to_le_bytes());
+        self.0.extend(begin.to_le_bytes());
+        self.0.extend(size.to_le_bytes());
+        self.0.extend(result.to_le_bytes());
+        self
+    }
+}
+
+/// An agent's spool, one writer per tid.
+#[derive(Debug, Clone, Default)]
+pub struct AgentSpool {
+    /// (tid, ts, type, a, b, c), in the order of writing.
+    pub events: Vec<(u32, i64, u32, u64, u64, u32)>,
+    strings: Vec<String>,
+    ids: HashMap<String, u32>,
+}
+
+impl AgentSpool {
+    /// Id of a string; the empty text is 0.
+    pub fn text(&mut self, text: &str) -> u32 {
+        if text.is_empty() {
+            return 0;
+        }
+        if let Some(&id) = self.ids.get(text) {
+            return id;
+        }
+        self.strings.push(text.into());
+        let id = self.strings.len() as u32;
+        self.ids.insert(text.into(), id);
+        id
+    }
+
+    /// An event of the thread `tid`.
+    pub fn event(&mut self, tid: u32, ts: i64, kind: u32, a: u64, b: u64, text: &str) -> &mut Self {
+        let c = self.text(text);
+        self.events.push((tid, ts, kind, a, b, c));
+        self
+    }
+
+    /// The spool's bytes.
+    pub fn bytes(&self) -> Vec<u8> {
+        let mut out = agent::new_header(1 << 30, 7, 0, "");
+        out[agent::at::STATE..][..4].copy_from_slice(&agent::state::STOPPED.to_le_bytes());
+        let info =
+            br#"{"jvm":"Test VM 25","java":25,"server":"Apache Tomcat/11.0.9","name":"shop"}"#;
+        out[agent::at::INFO..][..info.len()].copy_from_slice(info);
+        let mut tids: Vec<u32> = self.events.iter().map(|e| e.0).collect();
+        tids.sort_unstable();
+        tids.dedup();
+        for tid in tids {
+            let mine: Vec<_> = self.events.iter().filter(|e| e.0 == tid).collect();
+            for part in mine.chunks(CHUNK / EVENT - 1) {
+                let mut chunk = chunk_head(1, tid);
+                for (_, ts, kind, a, b, c) in part {
+                    chunk.extend(ts.to_le_bytes());
+                    chunk.extend(kind.to_le_bytes());
+                    chunk.extend(c.to_le_bytes());
+                    chunk.extend(a.to_le_bytes());
+                    chunk.extend(b.to_le_bytes());
+                }
+                chunk.resize(CHUNK, 0);
+                out.extend(chunk);
+            }
+        }
+        let mut chunk = chunk_head(2, 0);
+        for (i, text) in self.strings.iter().enumerate() {
+            chunk.extend((i as u32 + 1).to_le_bytes());
+            chunk.extend((text.len() as u32).to_le_bytes());
+            chunk.extend(text.as_bytes());
+            chunk.resize(chunk.len().next_multiple_of(8), 0);
+        }
+        chunk.resize(CHUNK, 0);
+        out.extend(chunk);
+        let next = out.len() as u64;
+        out[agent::at::NEXT..][..8].copy_from_slice(&next.to_le_bytes());
+        out
+    }
+}
+
+fn chunk_head(kind: u32, tid: u32) -> Vec<u8> {
+    let mut chunk = CHUNK_MAGIC.to_le_bytes().to_vec();
+    chunk.extend(kind.to_le_bytes());
+    chunk.extend(tid.to_le_bytes());
+    chunk.resize(EVENT, 0);
+    chunk
+}
+
+/// A whole recording.
+#[derive(Debug, Clone, Default)]
+pub struct Recording {
+    /// Kernel spools, one per CPU.
+    pub kernel: Vec<KernelSpool>,
+    /// The agent's.
+    pub agent: AgentSpool,
+    /// Lines of `proc.jsonl`.
+    pub proc: Vec<procfs::Line>,
+    /// `session.json`; see [`Recording::new`].
+    pub session: Session,
+}
+
+impl Recording {
+    /// A recording of all levels from `begin` to `end`.
+    pub fn new(begin: i64, end: i64) -> Recording {
+        let on = Level {
+            recorded: true,
+            why: String::new(),
+        };
+        let levels = ["kernel", "jvm", "server", "app"].map(|l| (l.to_string(), on.clone()));
+        let mut session = Session {
+            writer: "loadline test".into(),
+            begin_ns: begin,
+            end_ns: end,
+            ended: "stopped".into(),
+            levels: levels.into(),
+            ..Session::default()
+        };
+        session.target.pid = 4000;
+        session.target_nspid = 4000;
+        session.target.name = "shop".into();
+        session.machine.cpus = 2;
+        session.machine.target_cpus = 2;
+        Recording {
+            session,
+            ..Recording::default()
+        }
+    }
+
+    /// Says that these threads existed at `ts` in this state.
+    pub fn threads(&mut self, ts: i64, threads: &[(i32, &str, char)]) -> &mut Self {
+        let threads = threads
+            .iter()
+            .map(|&(tid, comm, state)| procfs::ThreadSeen {
+                tid,
+                nstid: tid,
+                comm: comm.into(),
+                state,
+                ts,
+                syscall: None,
+                fd: None,
+            })
+            .collect();
+        self.proc.push(procfs::Line::Threads { ts, threads });
+        self
+    }
+
+    /// Writes it as raw spools below `dir`.
+    pub fn write(&self, dir: &Path) -> std::io::Result<()> {
+        let raw = RawDir::of(dir);
+        std::fs::create_dir_all(raw.path())?;
+        for (cpu, spool) in self.kernel.iter().enumerate() {
+            std::fs::write(raw.kernel(cpu), &spool.0)?;
+        }
+        std::fs::write(raw.agent(), self.agent.bytes())?;
+        let mut lines = String::new();
+        for line in &self.proc {
+            lines += &serde_json::to_string(line).map_err(std::io::Error::other)?;
+            lines.push('\n');
+        }
+        std::fs::write(raw.procfs(), lines)?;
+        let session = serde_json::to_string(&self.session).map_err(std::io::Error::other)?;
+        std::fs::write(raw.session(), session)
+    }
+}

@@ -1,0 +1,146 @@
+//! Pauses of the garbage collector.
+//!
+//! Start and end come from the collecting thread as the pause happens; what the collector was
+//! called, why it ran and what it freed come a little later from another thread. They are given to
+//! the latest pause that had ended by then and has none yet.
+
+use std::sync::Arc;
+
+use loadline_trace::spool::agent::{Event, kind as ev};
+use loadline_trace::tables::Vm;
+
+/// Longest time between the end of a pause and its description.
+const DESCRIBED_WITHIN_NS: i64 = 5_000_000_000;
+/// The agent counts heap in units of 4 KiB.
+const HEAP_UNIT: i64 = 4096;
+
+/// The pauses, by begin, cut to the recording.
+pub fn pauses(
+    events: &[Event],
+    begin: i64,
+    end: i64,
+    text: &dyn Fn(u32) -> Option<Arc<str>>,
+) -> Vec<Vm> {
+    let mut pauses: Vec<Vm> = Vec::new();
+    let mut described: Vec<bool> = Vec::new();
+    let mut open: Option<i64> = None;
+    let mut seen_any = false;
+    for e in events {
+        let ts = e.ts.clamp(begin, end);
+        match e.kind {
+            ev::GC_START => {
+                open = Some(ts);
+                seen_any = true;
+            }
+            ev::GC_END => {
+                // The first end without a start: a pause that was under way at the begin.
+                if let Some(from) = open.take().or((!seen_any).then_some(begin)) {
+                    pauses.push(pause(from, ts));
+                    described.push(false);
+                }
+                seen_any = true;
+            }
+            ev::GC_INFO => {
+                let target = (0..pauses.len())
+                    .rev()
+                    .take_while(|&i| ts - pauses[i].end_ns <= DESCRIBED_WITHIN_NS)
+                    .find(|&i| !described[i]);
+                if let Some(i) = target {
+                    described[i] = true;
+                    describe(&mut pauses[i], e, text);
+                }
+            }
+            _ => {}
+        }
+    }
+    if let Some(from) = open {
+        pauses.push(pause(from, end));
+    }
+    pauses
+}
+
+fn pause(from: i64, to: i64) -> Vm {
+    Vm {
+        kind: "gc",
+        name: "".into(),
+        cause: "".into(),
+        begin_ns: from,
+        end_ns: to.max(from),
+        heap_before: None,
+        heap_after: None,
+    }
+}
+
+fn describe(pause: &mut Vm, e: &Event, text: &dyn Fn(u32) -> Option<Arc<str>>) {
+    if let Some(name) = text(e.c) {
+        pause.name = name;
+    }
+    if let Some(cause) = u32::try_from(e.a).ok().and_then(text) {
+        pause.cause = cause;
+    }
+    pause.heap_before = Some((e.b >> 32) as i64 * HEAP_UNIT);
+    pause.heap_after = Some((e.b & 0xffff_ffff) as i64 * HEAP_UNIT);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn event(ts: i64, kind: u32, a: u64, b: u64, c: u32) -> Event {
+        Event {
+            ts,
+            kind,
+            a,
+            b,
+            c,
+            tid: 1,
+            virtual_id: 0,
+        }
+    }
+
+    fn text(id: u32) -> Option<Arc<str>> {
+        (id != 0).then(|| format!("s{id}").into())
+    }
+
+    #[test]
+    fn a_pause_is_described_by_what_comes_after_it() {
+        let heap = 3u64 << 32 | 2;
+        let vm = pauses(
+            &[
+                event(10, ev::GC_START, 0, 0, 0),
+                event(20, ev::GC_END, 0, 0, 0),
+                event(30, ev::GC_INFO, 7, heap, 8),
+                event(40, ev::GC_START, 0, 0, 0),
+            ],
+            0,
+            100,
+            &text,
+        );
+        assert_eq!((vm[0].begin_ns, vm[0].end_ns), (10, 20));
+        assert_eq!((&*vm[0].name, &*vm[0].cause), ("s8", "s7"));
+        assert_eq!(
+            (vm[0].heap_before, vm[0].heap_after),
+            (Some(12288), Some(8192))
+        );
+        assert_eq!((vm[1].begin_ns, vm[1].end_ns, &*vm[1].name), (40, 100, ""));
+    }
+
+    #[test]
+    fn a_pause_under_way_at_the_begin_is_cut_to_the_recording() {
+        let vm = pauses(
+            &[
+                event(10, ev::GC_END, 0, 0, 0),
+                event(20, ev::GC_END, 0, 0, 0),
+            ],
+            5,
+            100,
+            &text,
+        );
+        assert_eq!(
+            vm.iter()
+                .map(|v| (v.begin_ns, v.end_ns))
+                .collect::<Vec<_>>(),
+            [(5, 10)]
+        );
+    }
+}

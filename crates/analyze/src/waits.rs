@@ -1,0 +1,273 @@
+//! Waits: the agent's begin and end events paired, per thread.
+//!
+//! A thread can be in several waits at once (an advice that parks inside `Object.wait`), but they
+//! nest: an end closes the innermost open wait of its kind, and what is open above it was lost.
+//! An end without a begin is a wait that was under way when the recording began, if it is the
+//! first that its thread said at all; later it is a torn pair, and dropped.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use loadline_trace::spool::agent::{Event, kind as ev};
+use loadline_trace::tables::Wait;
+
+use crate::model::{Interval, NONE};
+
+/// Names of `waits.kind`.
+pub const MONITOR_ENTER: &str = "monitor_enter";
+/// `Object.wait`.
+pub const MONITOR_WAIT: &str = "monitor_wait";
+/// `LockSupport.park`.
+pub const PARK: &str = "park";
+
+/// What pairing needs to know beside the events.
+pub struct Context<'a> {
+    /// Begin of the recording.
+    pub begin: i64,
+    /// End of the recording.
+    pub end: i64,
+    /// Thread of each event, by index; [`NONE`] if it is not known.
+    pub actors: &'a [u32],
+    /// Life of a thread.
+    pub life: &'a dyn Fn(u32) -> (i64, i64),
+    /// Thread of a Java id.
+    pub by_java: &'a dyn Fn(u64) -> Option<u32>,
+    /// Text of a string id.
+    pub text: &'a dyn Fn(u32) -> Option<Arc<str>>,
+}
+
+/// All waits, by begin; a wait's index is its id.
+pub fn pair(events: &[Event], cx: &Context) -> Vec<Wait> {
+    let mut open: HashMap<u32, Vec<Wait>> = HashMap::new();
+    let mut said: HashMap<u32, ()> = HashMap::new();
+    let mut done = Vec::new();
+    for (e, &thread) in events.iter().zip(cx.actors) {
+        if thread == NONE || !(ev::MONITOR_ENTER..=ev::UNPARKED).contains(&e.kind) {
+            continue;
+        }
+        let ts = e.ts.clamp(cx.begin, cx.end);
+        let first = said.insert(thread, ()).is_none();
+        let stack = open.entry(thread).or_default();
+        match e.kind {
+            ev::MONITOR_ENTER => stack.push(begun(e, thread, ts, MONITOR_ENTER, cx)),
+            ev::MONITOR_WAIT => stack.push(begun(e, thread, ts, MONITOR_WAIT, cx)),
+            ev::PARK => stack.push(begun(e, thread, ts, PARK, cx)),
+            _ => {
+                let kind = match e.kind {
+                    ev::MONITOR_ENTERED => MONITOR_ENTER,
+                    ev::MONITOR_WAITED => MONITOR_WAIT,
+                    _ => PARK,
+                };
+                if let Some(at) = stack.iter().rposition(|w| w.kind == kind) {
+                    stack.truncate(at + 1);
+                    done.extend(stack.pop().map(|w| ended(w, e, ts)));
+                } else if first {
+                    let (begin, _) = (cx.life)(thread);
+                    let w = begun(e, thread, begin.max(cx.begin).min(ts), kind, cx);
+                    done.push(ended(w, e, ts));
+                }
+            }
+        }
+    }
+    for (thread, stack) in open {
+        let (_, end) = (cx.life)(thread);
+        done.extend(stack.into_iter().map(|mut w| {
+            w.end_ns = end.min(cx.end).max(w.begin_ns);
+            w
+        }));
+    }
+    done.sort_by_key(|w| (w.begin_ns, w.thread));
+    for (id, w) in done.iter_mut().enumerate() {
+        w.id = id as i64;
+    }
+    done
+}
+
+fn begun(e: &Event, thread: u32, ts: i64, kind: &'static str, cx: &Context) -> Wait {
+    Wait {
+        id: 0,
+        thread: i64::from(thread),
+        begin_ns: ts,
+        end_ns: ts,
+        kind,
+        class: (cx.text)(e.c),
+        object: (e.a != 0).then_some(e.a as i64),
+        owner: if e.kind == ev::PARK && e.b != 0 {
+            (cx.by_java)(e.b).map(i64::from)
+        } else {
+            None
+        },
+        notifier: None,
+        outcome: "cut",
+    }
+}
+
+fn ended(mut w: Wait, e: &Event, ts: i64) -> Wait {
+    w.end_ns = ts.max(w.begin_ns);
+    w.outcome = match e.kind {
+        ev::MONITOR_ENTERED => "acquired",
+        ev::MONITOR_WAITED if e.b == 1 => "timeout",
+        ev::MONITOR_WAITED => "notified",
+        _ => "unparked",
+    };
+    w
+}
+
+/// Fills in who ended each wait: the waker of the last blocked interval that ended inside it.
+/// For a monitor that is the thread that released it, and so its owner until then.
+///
+/// `by_tid` gives the thread of a kernel id at a time.
+pub fn resolve_wakers(
+    waits: &mut [Wait],
+    states: &[Vec<Interval>],
+    by_tid: &dyn Fn(u32, i64) -> Option<u32>,
+) {
+    for w in waits {
+        let Some(states) = states.get(w.thread as usize) else {
+            continue;
+        };
+        let after = states.partition_point(|i| i.begin < w.end_ns);
+        let woken = states[..after]
+            .iter()
+            .rev()
+            .take_while(|i| i.end > w.begin_ns)
+            .find(|i| i.state.is_blocked() && i.end <= w.end_ns && i.waker != NONE);
+        let Some(woken) = woken else { continue };
+        w.notifier = by_tid(woken.waker, woken.end).map(i64::from);
+        if w.kind == MONITOR_ENTER && w.outcome == "acquired" {
+            w.owner = w.notifier.filter(|&n| n != w.thread);
+        }
+    }
+}
+
+/// Whether a wait is for something that another thread holds, and not for something to happen.
+pub fn is_lock(w: &Wait) -> bool {
+    match w.kind {
+        MONITOR_ENTER => true,
+        // Semaphores and latches extend AbstractOwnableSynchronizer too, but nobody owns them.
+        PARK => {
+            w.owner.is_some()
+                || w.class.as_deref().is_some_and(|c| {
+                    c.contains("locks.ReentrantLock$")
+                        || c.contains("locks.ReentrantReadWriteLock$")
+                        || c.ends_with("locks.StampedLock")
+                })
+        }
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::State;
+
+    fn event(ts: i64, kind: u32, a: u64, b: u64) -> Event {
+        Event {
+            ts,
+            kind,
+            a,
+            b,
+            c: 0,
+            tid: 1,
+            virtual_id: 0,
+        }
+    }
+
+    fn paired(events: &[Event]) -> Vec<Wait> {
+        let cx = Context {
+            begin: 0,
+            end: 100,
+            actors: &vec![0; events.len()],
+            life: &|_| (0, 90),
+            by_java: &|id| Some(id as u32),
+            text: &|_| Some("x.Y".into()),
+        };
+        pair(events, &cx)
+    }
+
+    fn shape(waits: &[Wait]) -> Vec<(i64, i64, &str, &str)> {
+        waits
+            .iter()
+            .map(|w| (w.begin_ns, w.end_ns, w.kind, w.outcome))
+            .collect()
+    }
+
+    #[test]
+    fn begins_and_ends_are_paired_and_tell_their_outcome() {
+        let waits = paired(&[
+            event(1, ev::MONITOR_ENTER, 5, 0),
+            event(2, ev::MONITOR_ENTERED, 5, 0),
+            event(3, ev::MONITOR_WAIT, 5, 100),
+            event(4, ev::MONITOR_WAITED, 5, 1),
+            event(5, ev::PARK, 6, 9),
+            event(6, ev::UNPARKED, 6, 0),
+        ]);
+        let want = [
+            (1, 2, MONITOR_ENTER, "acquired"),
+            (3, 4, MONITOR_WAIT, "timeout"),
+            (5, 6, PARK, "unparked"),
+        ];
+        assert_eq!(shape(&waits), want);
+        assert_eq!(waits[2].owner, Some(9));
+        assert_eq!((waits[0].object, waits[0].owner), (Some(5), None));
+    }
+
+    #[test]
+    fn a_wait_without_an_end_is_cut_where_its_thread_ends() {
+        assert_eq!(
+            shape(&paired(&[event(10, ev::PARK, 0, 0)])),
+            [(10, 90, PARK, "cut")]
+        );
+    }
+
+    #[test]
+    fn an_end_without_a_begin_is_a_wait_from_before_only_if_it_comes_first() {
+        let waits = paired(&[
+            event(10, ev::MONITOR_ENTERED, 5, 0),
+            event(20, ev::MONITOR_ENTERED, 5, 0),
+        ]);
+        assert_eq!(shape(&waits), [(0, 10, MONITOR_ENTER, "acquired")]);
+    }
+
+    #[test]
+    fn an_end_closes_its_own_kind_and_drops_what_was_lost_inside() {
+        let waits = paired(&[
+            event(1, ev::MONITOR_WAIT, 5, 0),
+            event(2, ev::PARK, 6, 0),
+            event(3, ev::MONITOR_WAITED, 5, 0),
+        ]);
+        assert_eq!(shape(&waits), [(1, 3, MONITOR_WAIT, "notified")]);
+    }
+
+    #[test]
+    fn the_waker_of_the_last_blocked_interval_was_the_monitors_owner() {
+        let mut waits = paired(&[
+            event(10, ev::MONITOR_ENTER, 5, 0),
+            event(50, ev::MONITOR_ENTERED, 5, 0),
+        ]);
+        let mut blocked = |b, e, waker| {
+            let mut i = Interval::new(b, e, State::Blocked);
+            i.waker = waker;
+            i
+        };
+        let states = vec![vec![
+            blocked(12, 20, 71),
+            Interval::new(20, 22, State::Running),
+            blocked(22, 48, 72),
+            Interval::new(48, 60, State::Running),
+            blocked(60, 70, 73),
+        ]];
+        resolve_wakers(&mut waits, &states, &|tid, _| Some(tid - 70));
+        assert_eq!((waits[0].owner, waits[0].notifier), (Some(2), Some(2)));
+    }
+
+    #[test]
+    fn a_semaphore_is_no_lock_but_a_reentrant_lock_is() {
+        let mut w = paired(&[event(1, ev::PARK, 5, 0)]).remove(0);
+        w.class = Some("java.util.concurrent.Semaphore$NonfairSync".into());
+        assert!(!is_lock(&w));
+        w.class = Some("java.util.concurrent.locks.ReentrantLock$NonfairSync".into());
+        assert!(is_lock(&w));
+    }
+}
