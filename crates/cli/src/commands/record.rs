@@ -94,10 +94,9 @@ pub fn run(args: Args) -> Result<ExitCode> {
     build_tables(&out, args.keep_raw)?;
     let out = out.display();
     eprintln!("  next: loadline report {out}     loadline open {out}");
-    Ok(match recorded.child {
-        // As a shell would: the command's own status is the result of running it.
-        Some(status) if !status.success() && !interrupt::requested(&stop) => {
-            eprintln!("  note: the command ended with {status}");
+    Ok(match recorded.target_exit {
+        Some(status) if status != 0 && !interrupt::requested(&stop) => {
+            eprintln!("  note: the command ended with exit status {status}");
             ExitCode::from(1)
         }
         _ => ExitCode::SUCCESS,
@@ -185,6 +184,7 @@ struct Display {
     duration: Option<Duration>,
     bar: ProgressBar,
     introduced: bool,
+    cpu_at_begin: Duration,
 }
 
 impl Display {
@@ -195,12 +195,13 @@ impl Display {
             "  recording  {spinner} {msg}"
         };
         let total = duration.map_or(0, |d| d.as_millis() as u64);
-        Display { duration, bar: show::bar(total, template), introduced: false }
+        Display { duration, bar: show::bar(total, template), introduced: false, cpu_at_begin: own_cpu() }
     }
 
     fn show(&mut self, p: &Progress) {
         if !self.introduced && p.stage == Stage::Recording {
             self.introduced = true;
+            self.cpu_at_begin = own_cpu();
             self.bar.suspend(|| eprintln!("{}", introduction(p)));
             if !std::io::stderr().is_terminal() {
                 let until = self.duration.map_or("until stopped".into(), |d| format!("for {} s", d.as_secs_f64()));
@@ -217,7 +218,7 @@ impl Display {
                 show::count(p.kernel_events),
                 show::bytes(p.bytes),
                 show::count(p.lost),
-                p.own_cpu_share * 100.0
+                100.0 * (own_cpu() - self.cpu_at_begin).as_secs_f64() / p.elapsed.as_secs_f64().max(0.1)
             ),
         });
     }
@@ -225,6 +226,18 @@ impl Display {
     fn end(&self) {
         self.bar.finish_and_clear();
     }
+}
+
+/// CPU time of this process: what recording costs beside the probes themselves.
+fn own_cpu() -> Duration {
+    // SAFETY: getrusage writes only into `usage`.
+    let usage = unsafe {
+        let mut usage: libc::rusage = std::mem::zeroed();
+        libc::getrusage(libc::RUSAGE_SELF, &mut usage);
+        usage
+    };
+    let of = |t: libc::timeval| Duration::new(t.tv_sec as u64, t.tv_usec as u32 * 1000);
+    of(usage.ru_utime) + of(usage.ru_stime)
 }
 
 /// `shop (pid 4121, OpenJDK 25, Tomcat 11.0.9)   kernel ✓  jvm ✓ …`, then why what is missing is.
