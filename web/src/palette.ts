@@ -102,16 +102,20 @@ const DARK: Palette = {
   selected: "#1d2a3d",
 };
 
-const dark = matchMedia("(prefers-color-scheme: dark)");
+/** Both, for whoever compares them. */
+export const PALETTES: Readonly<Record<"light" | "dark", Palette>> = { light: LIGHT, dark: DARK };
+
+// Outside of a browser (in tests of what is pure) there is nobody to ask.
+const dark = typeof matchMedia === "function" ? matchMedia("(prefers-color-scheme: dark)") : null;
 
 /** The palette that the reader's system asks for. */
 export function palette(): Palette {
-  return dark.matches ? DARK : LIGHT;
+  return dark?.matches ? DARK : LIGHT;
 }
 
 /** Calls back when the reader's system changes between light and dark. */
 export function onPaletteChange(changed: () => void): void {
-  dark.addEventListener("change", changed);
+  dark?.addEventListener("change", changed);
 }
 
 /** Makes the colours known to the style sheet, as `--class-0` and so on. */

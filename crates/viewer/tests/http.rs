@@ -4,6 +4,7 @@ mod support;
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -22,21 +23,23 @@ const TINY: Size = Size {
 
 struct Site {
     port: u16,
-    dir: tempfile::TempDir,
+    dir: PathBuf,
 }
 
 /// One server for all tests; it ends with the process.
 fn site() -> &'static Site {
     static SITE: OnceLock<Site> = OnceLock::new();
     SITE.get_or_init(|| {
-        let dir = tempfile::tempdir().expect("a folder");
-        let web = dir.path().join("web");
+        // Within target/, where what a test run leaves is found and replaced by the next.
+        let dir = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("viewer-http");
+        let _ = std::fs::remove_dir_all(&dir);
+        let web = dir.join("web");
         std::fs::create_dir_all(web.join("assets")).expect("a folder");
         std::fs::write(web.join("index.html"), "<!doctype html><title>page</title>")
             .expect("a file");
         std::fs::write(web.join("assets/a.js"), "1").expect("a file");
-        std::fs::write(dir.path().join("secret.txt"), "secret").expect("a file");
-        let trace = dir.path().join("t.trace");
+        std::fs::write(dir.join("secret.txt"), "secret").expect("a file");
+        let trace = dir.join("t.trace");
         support::write(&trace, TINY, 1).expect("a trace");
         let server = serve(Options {
             dir: trace,
@@ -165,7 +168,7 @@ fn only_get_is_answered() {
 
 #[test]
 fn files_of_the_page_have_their_types_and_nothing_else_is_reached() {
-    assert!(site().dir.path().join("secret.txt").is_file());
+    assert!(site().dir.join("secret.txt").is_file());
     assert!(get("/").head.contains("text/html"));
     assert!(get("/assets/a.js").head.contains("text/javascript"));
     for path in [
@@ -231,8 +234,8 @@ fn sql_is_one_select_over_the_trace_and_nothing_else() {
                 .replace('+', "%2b")
         ))
     };
-    let target = site().dir.path().join("written.csv");
-    let states = site().dir.path().join("t.trace/states.parquet");
+    let target = site().dir.join("written.csv");
+    let states = site().dir.join("t.trace/states.parquet");
     let before = std::fs::read(&states).expect("the table");
     for sql in [
         format!("COPY (SELECT 1) TO '{}'", target.display()),
@@ -246,7 +249,7 @@ fn sql_is_one_select_over_the_trace_and_nothing_else() {
         "SELECT * FROM '/etc/passwd'".to_string(),
         format!(
             "SELECT * FROM read_text('{}')",
-            site().dir.path().join("secret.txt").display()
+            site().dir.join("secret.txt").display()
         ),
         "SELECT * FROM glob('/etc/*')".to_string(),
         "ATTACH '/tmp/x.db'".to_string(),
@@ -453,8 +456,8 @@ fn a_server_ends_soon_after_it_is_told_to() {
     let site = site();
     let stop = Arc::new(AtomicBool::new(false));
     let options = Options {
-        dir: site.dir.path().join("t.trace"),
-        web: site.dir.path().join("web"),
+        dir: site.dir.join("t.trace"),
+        web: site.dir.join("web"),
         port: 0,
     };
     let server = serve(options).expect("a server");
@@ -472,7 +475,7 @@ fn a_server_ends_soon_after_it_is_told_to() {
 #[test]
 fn what_cannot_be_served_is_said_with_its_remedy() {
     let site = site();
-    let (trace, web) = (site.dir.path().join("t.trace"), site.dir.path().join("web"));
+    let (trace, web) = (site.dir.join("t.trace"), site.dir.join("web"));
     let error = |dir, web, port| {
         format!(
             "{:#}",
@@ -481,7 +484,7 @@ fn what_cannot_be_served_is_said_with_its_remedy() {
                 .expect("it must fail")
         )
     };
-    assert!(error(trace.clone(), site.dir.path().into(), 0).contains("npm run build"));
+    assert!(error(trace.clone(), site.dir.clone(), 0).contains("npm run build"));
     assert!(error(web.clone(), web.clone(), 0).contains("is not a trace"));
     assert!(error(trace, web, site.port).contains("choose another, or 0 for any"));
 }

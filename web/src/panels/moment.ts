@@ -114,7 +114,8 @@ export class MomentPanel {
   }
 
   private spanRow(moment: Moment, span: Moment["spans"][number], depth: number): HTMLElement {
-    const name = [span.kind === "pool_use" || span.kind === "pool_wait" ? "" : span.name, span.status ?? "", span.peer ?? ""].filter(Boolean).join("  ");
+    // A handshake's name only repeats its kind, and a connection's may be its peer.
+    const name = [/^(tls|pool)_/.test(span.kind) ? "" : span.name, span.status ?? "", span.peer === span.name ? "" : (span.peer ?? "")].filter(Boolean).join("  ");
     const at = Math.min(1, Math.max(0, (moment.begin - span.begin) / (span.end - span.begin)));
     const width = Math.min(1 - at, (moment.end - moment.begin) / (span.end - span.begin));
     return h(

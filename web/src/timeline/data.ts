@@ -22,6 +22,10 @@ export interface Fetched {
   readonly strips: ReadonlyMap<number, Strip>;
   readonly spans: ReadonlyMap<number, SpanRows["lanes"][number]["rows"]>;
   readonly names: readonly string[];
+  /** Spans too thin for a bar: a line of pixels for each row of each lane. */
+  readonly thin: HTMLCanvasElement;
+  /** Line of a lane's first row in `thin`. */
+  readonly thinTop: ReadonlyMap<number, number>;
   /** Pauses of the collector that are at least a column wide: begin and end. */
   readonly pauses: readonly (readonly [number, number])[];
   readonly raw: ArrayBuffer;
@@ -62,6 +66,7 @@ export class TimelineData {
   repaint(): void {
     if (this.fetched) {
       paintAll(this.fetched.raw, this.fetched.picture, this.fetched.stripHeight);
+      paintThin(this.fetched.thin, [...this.fetched.spans.values()]);
       this.arrived();
     }
   }
@@ -100,8 +105,17 @@ export class TimelineData {
     const lanes = decodeLanes(raw);
     picture.height = Math.max(1, lanes.length * stripHeight);
     paintAll(raw, picture, stripHeight);
+    const thin = document.createElement("canvas");
+    thin.width = columns;
+    paintThin(thin, rows.lanes.map((lane) => lane.rows));
+    const thinTop = new Map<number, number>();
+    let line = 0;
+    for (const lane of rows.lanes) {
+      thinTop.set(lane.thread, line);
+      line += lane.rows.length;
+    }
     return {
-      begin, end, px: columns, picture, stripHeight, raw,
+      begin, end, px: columns, picture, stripHeight, raw, thin, thinTop,
       strips: new Map(lanes.map((lane, i) => [lane.thread, { top: i * stripHeight, times: lane.times }])),
       spans: new Map(rows.lanes.map((lane) => [lane.thread, lane.rows])),
       names: rows.names,
@@ -126,5 +140,29 @@ function paintAll(raw: ArrayBuffer, picture: HTMLCanvasElement, stripHeight: num
   const pixels = new Uint32Array(image.data.buffer);
   const colours = pack(palette().classes.map(rgb));
   decodeLanes(raw).forEach((lane, i) => paint(lane.bytes, pixels, picture.width, i * stripHeight, stripHeight, colours));
+  context.putImageData(image, 0, 0);
+}
+
+/** Paints what is too thin for a bar, each lane's rows below the last one's, by how much is covered. */
+function paintThin(canvas: HTMLCanvasElement, lanes: readonly SpanRows["lanes"][number]["rows"][]): void {
+  canvas.height = Math.max(1, lanes.reduce((sum, rows) => sum + rows.length, 0));
+  const context = canvas.getContext("2d");
+  if (!context) return;
+  const image = new ImageData(canvas.width, canvas.height);
+  const pixels = new Uint32Array(image.data.buffer);
+  const colours = palette().kinds.map((colour) => {
+    const [r, g, b] = rgb(colour);
+    return (b << 16) | (g << 8) | r;
+  });
+  let line = 0;
+  for (const rows of lanes) {
+    for (const { thin } of rows) {
+      for (let i = 0; i < thin.length; i += 3) {
+        const alpha = 64 + Math.round(thin[i + 2]! * 0.749);
+        pixels[line * canvas.width + thin[i]!] = (alpha << 24) | (colours[thin[i + 1]!] ?? 0);
+      }
+      line++;
+    }
+  }
   context.putImageData(image, 0, 0);
 }

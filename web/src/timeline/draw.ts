@@ -12,6 +12,9 @@ export const AXIS_HEIGHT = 24;
 
 const FONT = '"Inter","Segoe UI","SF Pro Text",Roboto,"Noto Sans","DejaVu Sans Condensed",system-ui,sans-serif';
 
+/** What a handshake is labelled with, by its kind: its name says less. */
+const HANDSHAKES: Readonly<Record<number, string>> = { 1: "TLS full", 2: "TLS resumed" };
+
 export interface Scene {
   readonly width: number;
   readonly height: number;
@@ -91,32 +94,37 @@ function drawHeader(context: CanvasRenderingContext2D, scene: Scene, item: Item)
   const end = 23 + context.measureText(item.title).width;
   context.font = `11px ${FONT}`;
   context.fillStyle = palette.faint;
-  context.fillText(`${item.count}`, end + 7, middle);
+  context.fillText(item.prefix ? `${item.count}   ${item.prefix}…` : `${item.count}`, end + 7, middle);
 }
 
 function drawLane(context: CanvasRenderingContext2D, scene: Scene, item: Item): void {
-  const { palette, width, fetched } = scene;
+  const { palette, fetched } = scene;
   const barTop = item.y + item.rows * item.rowHeight + (item.rows > 0 ? 1 : 0);
   const strip = fetched?.strips.get(item.id);
   if (fetched && strip) {
-    const scale = (fetched.end - fetched.begin) / fetched.px;
-    const from = (scene.range.begin - fetched.begin) / scale;
-    const columns = (scene.range.end - scene.range.begin) / scale;
-    const plot = width - GUTTER;
-    context.imageSmoothingEnabled = false;
-    // Only the part that exists: a picture cannot be read outside of itself.
-    const first = Math.max(0, from);
-    const last = Math.min(fetched.px, from + columns);
-    if (first < last) {
-      const x = GUTTER + ((first - from) / columns) * plot;
-      const w = ((last - first) / columns) * plot;
-      context.drawImage(fetched.picture, first, strip.top, last - first, fetched.stripHeight, x, barTop, w, item.barHeight);
-    }
+    drawColumns(context, scene, fetched, fetched.picture, strip.top, fetched.stripHeight, barTop, item.barHeight);
     drawSpans(context, scene, item, fetched);
     drawShares(context, palette, strip.times, item, barTop);
   }
   drawLabel(context, scene, item, barTop);
   drawPinned(context, scene, item, barTop);
+}
+
+/** Lines `top` to `top + lines` of a picture that was fetched, where they lie in the view. */
+function drawColumns(
+  context: CanvasRenderingContext2D, scene: Scene, fetched: Fetched, picture: HTMLCanvasElement, top: number, lines: number, y: number, height: number,
+): void {
+  const scale = (fetched.end - fetched.begin) / fetched.px;
+  const from = (scene.range.begin - fetched.begin) / scale;
+  const columns = (scene.range.end - scene.range.begin) / scale;
+  const plot = scene.width - GUTTER;
+  // Only the part that exists: a picture cannot be read outside of itself.
+  const first = Math.max(0, from);
+  const last = Math.min(fetched.px, from + columns);
+  if (first >= last) return;
+  const x = GUTTER + ((first - from) / columns) * plot;
+  context.imageSmoothingEnabled = false;
+  context.drawImage(picture, first, top, last - first, lines, x, y, ((last - first) / columns) * plot, height);
 }
 
 function drawLabel(context: CanvasRenderingContext2D, scene: Scene, item: Item, barTop: number): void {
@@ -157,21 +165,13 @@ function drawSpans(context: CanvasRenderingContext2D, scene: Scene, item: Item, 
   if (!rows) return;
   const { palette } = scene;
   const labels = item.rowHeight >= 12;
-  const columnNs = (fetched.end - fetched.begin) / fetched.px;
+  const firstLine = fetched.thinTop.get(item.id) ?? 0;
   context.font = `10px ${FONT}`;
   context.textAlign = "left";
   rows.forEach(({ bars, thin }, depth) => {
     const y = item.y + depth * item.rowHeight;
     const h = item.rowHeight - 1;
-    for (let i = 0; i < thin.length; i += 3) {
-      const x0 = xOf(scene, fetched.begin + thin[i]! * columnNs);
-      const x1 = xOf(scene, fetched.begin + (thin[i]! + 1) * columnNs);
-      if (x1 < GUTTER || x0 > scene.width) continue;
-      context.globalAlpha = 0.25 + 0.75 * (thin[i + 2]! / 255);
-      context.fillStyle = palette.kinds[thin[i + 1]!]!;
-      context.fillRect(Math.max(GUTTER, x0), y, Math.max(x1 - x0, 0.5), h);
-    }
-    context.globalAlpha = 1;
+    if (thin.length > 0) drawColumns(context, scene, fetched, fetched.thin, firstLine + depth, 1, y, h);
     for (let i = 0; i < bars.length; i += 5) {
       const x0 = Math.max(GUTTER, xOf(scene, bars[i]!));
       const x1 = Math.min(scene.width, xOf(scene, bars[i + 1]!));
@@ -180,7 +180,8 @@ function drawSpans(context: CanvasRenderingContext2D, scene: Scene, item: Item, 
       // A hair of distance tells neighbours apart.
       context.fillRect(x0, y, Math.max(0.5, x1 - x0 - (x1 - x0 > 4 ? 1 : 0)), h);
       if (labels && x1 - x0 > 26) {
-        drawClipped(context, fetched.names[bars[i + 3]!] ?? "", x0 + 4, y + h / 2 + 0.5, x1 - x0 - 8, palette.text);
+        const name = HANDSHAKES[bars[i + 2]!] ?? fetched.names[bars[i + 3]!] ?? "";
+        drawClipped(context, name, x0 + 4, y + h / 2 + 0.5, x1 - x0 - 8, palette.text);
       }
     }
   });

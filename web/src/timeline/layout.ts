@@ -11,6 +11,8 @@ export interface Item {
   /** Of a header its group, of a lane its thread. */
   readonly id: number;
   readonly title: string;
+  /** Of a header: what the names of its threads begin with, left out in their lanes. */
+  readonly prefix: string;
   readonly y: number;
   readonly height: number;
   /** Of a lane: rows of spans, the height of each, and of the bar of states. */
@@ -57,6 +59,20 @@ const ORDER: Record<Sort, (a: Thread, b: Thread) => number> = {
   requests: (a, b) => b.requests - a.requests,
 };
 
+/** What all names begin with, up to a `-`, `#` or space; empty if it tells little. */
+export function commonPrefix(names: readonly string[]): string {
+  const [first = ""] = names;
+  if (names.length < 2) return "";
+  let length = first.length;
+  for (const name of names) {
+    while (!name.startsWith(first.slice(0, length))) length--;
+  }
+  // `exec-1` and `exec-12` share more than their prefix: the word before a number stays.
+  const shared = first.slice(0, length).replace(/[^-# ]*$/, "");
+  const word = shared.replace(/[^-# ]+[-# ]$/, "");
+  return word.length >= 12 ? word : "";
+}
+
 export interface LayoutOptions {
   readonly sort: Sort;
   readonly tall: boolean;
@@ -78,7 +94,7 @@ export function layout(threads: readonly Thread[], roles: readonly string[], opt
     const size = tall ? TALL : COMPACT;
     const height = depth * size.row + size.bar + GAP + (tall ? 3 : 0);
     add({
-      kind: "lane", id, title, height, rows: depth, rowHeight: size.row, barHeight: size.bar,
+      kind: "lane", id, title, prefix: "", height, rows: depth, rowHeight: size.row, barHeight: size.bar,
       folded: false, count: 0, thread,
     });
   };
@@ -89,12 +105,13 @@ export function layout(threads: readonly Thread[], roles: readonly string[], opt
   for (const { title, role, members } of groups) {
     if (members.length === 0) continue;
     const folded = options.folded.has(role);
+    const prefix = role === IDLE_GROUP ? "" : commonPrefix(members.map((t) => t.name));
     add({
-      kind: "header", id: role, title, height: HEADER_HEIGHT, rows: 0, rowHeight: 0, barHeight: 0,
+      kind: "header", id: role, title, prefix, height: HEADER_HEIGHT, rows: 0, rowHeight: 0, barHeight: 0,
       folded, count: members.length, thread: null,
     });
     if (folded) continue;
-    for (const t of members.toSorted(ORDER[options.sort])) lane(t.id, t.name, t.depth, t);
+    for (const t of members.toSorted(ORDER[options.sort])) lane(t.id, t.name.slice(prefix.length), t.depth, t);
   }
   return { items, height: y + 6 };
 }

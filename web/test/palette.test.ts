@@ -1,0 +1,45 @@
+// Colours are told apart by people with each kind of colour blindness.
+//
+// Simulation: Viénot, Brettel and Mollon, "Digital video colourmaps for checking the legibility of
+// displays by dichromats" (1999), for protan and deutan sight; distance: CIE76 in L*a*b*.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { CLASSES, PALETTES, rgb } from "../src/palette.ts";
+
+type Triple = readonly [number, number, number];
+
+const linear = (v: number) => (v / 255 <= 0.04045 ? v / 255 / 12.92 : ((v / 255 + 0.055) / 1.055) ** 2.4);
+const dot = (row: Triple, v: Triple) => row[0] * v[0] + row[1] * v[1] + row[2] * v[2];
+const times = (rows: readonly [Triple, Triple, Triple], v: Triple): Triple => [dot(rows[0], v), dot(rows[1], v), dot(rows[2], v)];
+
+// Linear sRGB to linear sRGB, the published matrices folded together.
+const SIGHTS: Record<string, readonly [Triple, Triple, Triple]> = {
+  full: [[1, 0, 0], [0, 1, 0], [0, 0, 1]],
+  protan: [[0.11238, 0.88762, 0], [0.11238, 0.88762, 0], [0.00401, -0.00401, 1]],
+  deutan: [[0.29275, 0.70725, 0], [0.29275, 0.70725, 0], [-0.02234, 0.02234, 1]],
+};
+
+function lab(colour: string, sight: readonly [Triple, Triple, Triple]): Triple {
+  const [r, g, b] = rgb(colour);
+  const seen = times(sight, [linear(r), linear(g), linear(b)]);
+  const [x, y, z] = times([[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]], seen);
+  const f = (t: number) => (t > 0.008856 ? Math.cbrt(t) : 7.787 * t + 16 / 116);
+  const [fx, fy, fz] = [f(x / 0.9505), f(y), f(z / 1.089)];
+  return [116 * fy - 16, 500 * (fx - fy), 200 * (fy - fz)];
+}
+
+for (const [scheme, palette] of Object.entries(PALETTES)) {
+  for (const [name, sight] of Object.entries(SIGHTS)) {
+    test(`the colours of states differ in ${scheme} for ${name} sight`, () => {
+      const shown = CLASSES.slice(0, 8).map((cls, i) => [cls, lab(palette.classes[i]!, sight)] as const);
+      for (const [i, [a, p]] of shown.entries()) {
+        for (const [b, q] of shown.slice(i + 1)) {
+          const distance = Math.hypot(p[0] - q[0], p[1] - q[1], p[2] - q[2]);
+          assert.ok(distance > 12, `${a} and ${b} are ${distance.toFixed(1)} apart`);
+        }
+      }
+    });
+  }
+}

@@ -1,0 +1,133 @@
+// What is decided without a browser: words for numbers, ranges, addresses, lanes, pixels.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import type { Thread } from "../src/api.ts";
+import { bytes, decimals, digits, duration, grouped, moment, percent, tickStep } from "../src/format.ts";
+import { GC_LANE } from "../src/api.ts";
+import { decodeLanes, pack, paint, runs } from "../src/timeline/columns.ts";
+import { commonPrefix, IDLE_GROUP, itemAt, layout, type LayoutOptions } from "../src/timeline/layout.ts";
+import { clampRange, fromHash, panRange, toHash, zoomRange } from "../src/view.ts";
+
+test("durations are told in the unit that fits, never as raw nanoseconds", () => {
+  assert.deepEqual(
+    [0, 420, 1_530, 999_999, 1_500_000, 22_400_000, 512_000_000, 61_000_000_000].map(duration),
+    ["0", "0.42 µs", "1.53 µs", "1.00 ms", "1.50 ms", "22.4 ms", "512 ms", "61.0 s"],
+  );
+});
+
+test("numbers keep three digits and group thousands", () => {
+  assert.deepEqual([0.5, 9.999, 12.34, 412.4, 12345].map(digits), ["0.50", "10.0", "12.3", "412", "12\u202f345"]);
+  assert.equal(grouped(2_413_882), "2\u202f413\u202f882");
+  assert.deepEqual([0, 0.004, 0.41, 1].map(percent), ["0%", "<1%", "41%", "100%"]);
+  assert.deepEqual([512, 1536, 96 * 2 ** 20].map(bytes), ["512 B", "1.50 KB", "96.0 MB"]);
+});
+
+test("a moment is as exact as the distance to its neighbours needs", () => {
+  assert.equal(moment(9_204_123_456, 1e6), "9.204 s");
+  assert.equal(moment(9_204_123_456, 1), "9.204123456 s");
+  assert.deepEqual([1e9, 5e8, 1e8, 2e7, 1].map(decimals), [0, 1, 1, 2, 9]);
+  assert.deepEqual([1, 3, 6, 11, 490].map(tickStep), [1, 5, 10, 20, 500]);
+});
+
+test("a zoom keeps what is below the pointer in its place", () => {
+  const range = { begin: 2e9, end: 4e9 };
+  const zoomed = zoomRange(range, 0.5, 2.5e9, 20e9);
+  assert.deepEqual(zoomed, { begin: 2.25e9, end: 3.25e9 });
+  assert.deepEqual(zoomRange(zoomed, 2, 2.5e9, 20e9), range);
+});
+
+test("no range leaves the trace or becomes too narrow", () => {
+  assert.deepEqual(panRange({ begin: 0, end: 10 }, -1, 100), { begin: 0, end: 10 });
+  assert.deepEqual(panRange({ begin: 80, end: 100 }, 1, 100), { begin: 80, end: 100 });
+  assert.deepEqual(zoomRange({ begin: 0, end: 50e6 }, 100, 25e6, 100e6), { begin: 0, end: 100e6 });
+  assert.deepEqual(clampRange(5_000, 5_001, 1e6), { begin: 4_501, end: 5_501 });
+  assert.deepEqual(clampRange(-1e9, 5e9, 2e9), { begin: 0, end: 2e9 });
+});
+
+test("an address holds range, selection and tab, and what is wrong in it is left out", () => {
+  const state = { range: { begin: 9_200_000_000, end: 9_500_000_001 }, selection: { thread: 16, t: 9_310_000_000 }, tab: "matrix" } as const;
+  assert.equal(toHash(state), "#r=9.2,9.500000001&at=16:9.31&tab=matrix");
+  assert.deepEqual(fromHash(toHash(state), 20e9), state);
+  assert.deepEqual(fromHash("#t=9.2s", 20e9), { range: { begin: 9.15e9, end: 9.25e9 } });
+  assert.deepEqual(fromHash("#r=5,2&at=x:1&tab=nothing", 20e9), {});
+  assert.deepEqual(fromHash("", 20e9), {});
+});
+
+function thread(id: number, role: number, times: Partial<Record<number, number>>, depth = 0, requests = 0): Thread {
+  const all = Array.from({ length: 12 }, (_, i) => times[i] ?? 0);
+  return { id, name: `t${id}`, kind: "platform", tid: null, role, requests, states: 1, depth, times: all };
+}
+
+const OPTIONS: LayoutOptions = { sort: "name", tall: false, folded: new Set([IDLE_GROUP]), selected: null, hasPauses: true };
+
+test("lanes stand by role, what did nothing comes last and folded", () => {
+  const threads = [thread(1, 0, { 0: 5e6, 9: 1e9 }, 2, 1), thread(2, 0, { 9: 1e9 }), thread(3, 0, { 0: 9e6, 9: 1e9 }, 2, 9), thread(4, 1, { 0: 1e8 })];
+  const titles = (options: LayoutOptions) => layout(threads, ["Workers", "Poller"], options).items.map((i) => i.title);
+  assert.deepEqual(titles(OPTIONS), ["GC pauses", "Workers", "t1", "t3", "Poller", "t4", "Did nothing"]);
+  assert.deepEqual(titles({ ...OPTIONS, sort: "requests", hasPauses: false }).slice(0, 3), ["Workers", "t3", "t1"]);
+  assert.deepEqual(titles({ ...OPTIONS, folded: new Set([0]) }).slice(-2), ["Did nothing", "t2"]);
+});
+
+test("what all names of a group begin with is said once", () => {
+  assert.equal(commonPrefix(["http-nio-8443-exec-1", "http-nio-8443-exec-12"]), "http-nio-8443-");
+  assert.equal(commonPrefix(["http-nio-8443-exec-1", "http-nio-8443-exec-1"]), "http-nio-8443-");
+  assert.equal(commonPrefix(["GC Thread#0", "GC Thread#1"]), "");
+  assert.equal(commonPrefix(["https-a-Poller"]), "");
+  assert.equal(commonPrefix(["alpha", "beta"]), "");
+  assert.equal(commonPrefix([]), "");
+});
+
+test("items lie one below the other without gaps, and each height finds its item", () => {
+  const whole = layout([thread(1, 0, { 0: 1 }, 3), thread(2, 0, { 0: 1 }, 1)], ["Workers"], { ...OPTIONS, selected: 2 });
+  for (const [i, item] of whole.items.entries()) {
+    const next = whole.items[i + 1];
+    if (next) assert.equal(item.y + item.height, next.y);
+    assert.equal(itemAt(whole, item.y)?.id, item.id);
+    assert.equal(itemAt(whole, item.y + item.height - 0.5)?.id, item.id);
+  }
+  assert.equal(whole.items[0]?.id, GC_LANE);
+  assert.equal(itemAt(whole, whole.height + 1), undefined);
+});
+
+/** Columns as the server encodes them: three of class 3, one half 0 and half 9. */
+const COLUMNS = [3, 3, 0, 255, 1, 0, 2, 0, 128, 9, 127];
+
+test("lanes are taken apart as the server puts them together", () => {
+  const buffer = new ArrayBuffer(4 + 96 + 4 + COLUMNS.length);
+  const data = new DataView(buffer);
+  data.setInt32(0, -1, true);
+  data.setFloat64(4 + 3 * 8, 42, true);
+  data.setUint32(100, COLUMNS.length, true);
+  new Uint8Array(buffer, 104).set(COLUMNS);
+  const [lane] = decodeLanes(buffer);
+  assert.equal(lane?.thread, -1);
+  assert.equal(lane?.times[3], 42);
+  assert.deepEqual([...(lane?.bytes ?? [])], COLUMNS);
+  assert.deepEqual([...runs(Uint8Array.from(COLUMNS))], [
+    { tag: 3, from: 0, count: 3 },
+    { tag: 255, from: 3, count: 1 },
+  ]);
+});
+
+test("a mixture fills its column by shares, the first class from below", () => {
+  const colours = pack(Array.from({ length: 12 }, (_, i) => [i, i, i]));
+  const pixels = new Uint32Array(4 * 10);
+  paint(Uint8Array.from(COLUMNS), pixels, 4, 0, 10, colours);
+  const column = (x: number) => Array.from({ length: 10 }, (_, y) => pixels[y * 4 + x]! & 255);
+  assert.deepEqual(column(0), Array(10).fill(3));
+  assert.deepEqual(column(3).slice(0, 4), Array(4).fill(9));
+  assert.deepEqual(column(3).slice(5), Array(5).fill(0));
+});
+
+test("every mixture fills all of its column, whatever its shares", () => {
+  const colours = pack(Array.from({ length: 12 }, () => [7, 7, 7]));
+  for (let a = 1; a < 255; a += 3) {
+    for (let b = 1; a + b < 255; b += 11) {
+      const pixels = new Uint32Array(13);
+      paint(Uint8Array.from([255, 1, 0, 3, 0, a, 5, b, 9, 255 - a - b]), pixels, 1, 0, 13, colours);
+      assert.ok(pixels.every((p) => p === ((255 << 24) | 0x070707) >>> 0), `${a} ${b}`);
+    }
+  }
+});
