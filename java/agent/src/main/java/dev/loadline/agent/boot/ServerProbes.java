@@ -9,6 +9,9 @@ import java.nio.channels.SocketChannel;
 
 /** Called from the server's classes. A connection's key is the identity hash of its socket wrapper. */
 public final class ServerProbes {
+    /** Of the current thread, virtual or not: epoch and key of the visit that it is in. */
+    private static final ThreadLocal<long[]> VISIT = new ThreadLocal<>();
+
     private ServerProbes() {}
 
     public static void connectionOpen(Object wrapper, Object channel) {
@@ -51,18 +54,35 @@ public final class ServerProbes {
         }
     }
 
-    /** The result carries epoch and key to the visit's end, when the processor has forgotten its socket. */
+    /**
+     * The result carries epoch and key to the visit's end, when the processor has forgotten its
+     * socket. A visit within one to the same connection, as NIO2 makes them when a read completes
+     * at once, is a part of it and not told.
+     */
     public static long visitBegin(Object wrapper) {
         Session s = Emit.session();
         if (s == null || wrapper == null) {
             return 0;
         }
         long key = key(wrapper);
-        return (long) Emit.begin(s, Type.VISIT_BEGIN, 0, key, 0) << 32 | key;
+        long visit = (long) s.epoch << 32 | key;
+        long[] current = VISIT.get();
+        if (current == null) {
+            current = new long[1];
+            VISIT.set(current);
+        } else if (current[0] == visit) {
+            return 0;
+        }
+        current[0] = visit;
+        Emit.write(s, Type.VISIT_BEGIN, 0, key, 0);
+        return visit;
     }
 
     public static void visitEnd(long visit) {
-        Emit.end((int) (visit >>> 32), Type.VISIT_END, visit & 0xFFFF_FFFFL, 0);
+        if (visit != 0) {
+            VISIT.get()[0] = 0;
+            Emit.end((int) (visit >>> 32), Type.VISIT_END, visit & 0xFFFF_FFFFL, 0);
+        }
     }
 
     public static int tlsEnter() {

@@ -65,9 +65,6 @@ public final class SqlText {
             word();
         } else if (c == '?') {
             at++;
-            if (peek(0) == ELLIPSIS) {
-                at++;
-            }
             parameter();
         } else if (c == ')') {
             put(at, at + 1);
@@ -199,7 +196,7 @@ public final class SqlText {
     }
 
     private static boolean isBlank(char c) {
-        return c <= ' ' || Character.isWhitespace(c);
+        return c <= ' ' || Character.isWhitespace(c) || c == ELLIPSIS; // the last from a text that is normal already
     }
 
     private static boolean isDigit(char c) {

@@ -1,0 +1,204 @@
+package dev.loadline.agent;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import dev.loadline.agent.boot.Type;
+import dev.loadline.agent.programs.Web;
+import dev.loadline.agent.testing.HttpsClient;
+import dev.loadline.agent.testing.Spool;
+import dev.loadline.agent.testing.Spool.Event;
+import dev.loadline.agent.testing.Story;
+import dev.loadline.agent.testing.Target;
+import dev.loadline.agent.testing.TestRecorder;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import javax.net.ssl.SSLContext;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** The server level in Tomcat 10.1 and 11, with HikariCP and H2. */
+class TomcatIT {
+    private static final Path TOMCAT_10 = Path.of("target/tomcat10/tomcat-embed-core.jar");
+    private static final Path KEYSTORE = Path.of("target/test.p12").toAbsolutePath();
+
+    @BeforeAll
+    static void keystore() throws Exception {
+        if (!Files.exists(KEYSTORE)) {
+            Process keytool = new ProcessBuilder(
+                    Path.of(System.getProperty("java.home"), "bin", "keytool").toString(), "-genkeypair",
+                    "-keyalg", "RSA", "-keysize", "2048", "-dname", "CN=localhost", "-alias", "test",
+                    "-storetype", "PKCS12", "-storepass", "changeit", "-keystore", KEYSTORE.toString())
+                    .inheritIO().start();
+            assertEquals(0, keytool.waitFor());
+        }
+    }
+
+    private static Target tomcat(int version, String protocol, String tls, String... more) throws Exception {
+        String classPath = version == 10
+                ? Target.classPathWith(TOMCAT_10, "tomcat-embed-core") : System.getProperty("java.class.path");
+        String[] arguments = new String[more.length + 3];
+        arguments[0] = "-Dweb.protocol=" + protocol;
+        arguments[1] = "-Dweb.tls=" + tls;
+        arguments[2] = "-Dweb.keystore=" + KEYSTORE;
+        System.arraycopy(more, 0, arguments, 3, more.length);
+        return Target.startWith(classPath, Web.class, arguments);
+    }
+
+    private static void drain() throws InterruptedException {
+        Thread.sleep(200); // the server sees the client's close
+    }
+
+    @ParameterizedTest
+    @CsvSource({"10, Nio, TLSv1.2", "10, Nio2, TLSv1.3", "11, Nio, TLSv1.3", "11, Nio2, TLSv1.2"})
+    void handshakes_are_told_apart_and_requests_nest(int version, String protocol, String tls) throws Exception {
+        try (Target target = tomcat(version, protocol, tls); TestRecorder recorder = TestRecorder.prepare()) {
+            int port = Integer.parseInt(target.tell("start"));
+            recorder.record(target.pid());
+            SSLContext context = HttpsClient.newContext();
+            HttpsClient full = new HttpsClient(context, port);
+            assertEquals(200, full.get("/hello?x=1"));
+            assertEquals(200, full.get("/items"));
+            assertEquals(404, full.get("/nothing"));
+            full.close();
+            Thread.sleep(20); // the client tells sessions' ages in milliseconds
+            HttpsClient resumed = new HttpsClient(context, port);
+            assertEquals(200, resumed.get("/hello"));
+            resumed.close();
+            drain();
+            Spool spool = recorder.stop();
+            assertEquals("", spool.message);
+            assertTrue(spool.info.contains("Apache Tomcat/" + version), spool.info);
+
+            Story first = Story.of(spool, full);
+            Story second = Story.of(spool, resumed);
+            assertFalse(full.resumed());
+            assertTrue(resumed.resumed());
+            assertTrue(first.count(Type.TLS_KEY) > 0, "a full handshake chooses a key");
+            assertEquals(0, second.count(Type.TLS_KEY), "a resumed one does not");
+            for (Story story : List.of(first, second)) {
+                assertEquals(story.count(Type.TLS_ENTER), story.count(Type.TLS_EXIT));
+                assertEquals(1, story.events.stream().filter(e -> e.type() == Type.TLS_EXIT && e.b() == 0).count());
+                assertEquals(1, story.count(Type.CONN_CLOSE));
+                assertEquals(story.count(Type.VISIT_BEGIN), story.count(Type.VISIT_END));
+                assertEquals("127.0.0.1", story.events.get(0).c());
+            }
+            String request = "38 41 42 39 40"; // request, service, its end, status, request's end
+            assertEquals(request + " " + request + " 38 39 40", first.types(
+                    Type.REQUEST, Type.SERVICE_BEGIN, Type.SERVICE_END, Type.STATUS, Type.REQUEST_END));
+            assertEquals(List.of("GET /hello", "GET /items", "GET /nothing"),
+                    first.events.stream().filter(e -> e.type() == Type.REQUEST).map(Event::c).toList());
+            assertEquals(List.of(200L, 200L, 404L),
+                    first.events.stream().filter(e -> e.type() == Type.STATUS).map(Event::b).toList());
+            assertTrue(first.count(Type.REQUEST_PARSE) >= 3);
+            assertTrue(first.types(Type.REQUEST_PARSE, Type.REQUEST).startsWith("43"), "parsed before it is served");
+            items(first);
+        }
+    }
+
+    /** The request that used the database. */
+    private static void items(Story story) {
+        List<Event> waits = story.events.stream().filter(e -> e.type() == Type.POOL_WAIT_BEGIN).toList();
+        assertEquals(List.of("shop"), waits.stream().map(Event::c).toList());
+        Event got = story.events.stream().filter(e -> e.type() == Type.POOL_WAIT_END).findFirst().orElseThrow();
+        assertTrue(got.a() != 0);
+        assertTrue(story.events.stream().anyMatch(e -> e.type() == Type.POOL_RELEASE && e.a() == got.a()));
+        List<Event> outermost = story.events.stream().filter(e -> e.type() == Type.SQL_BEGIN).toList();
+        assertEquals("SELECT name FROM item WHERE id IN (?\u2026)", outermost.get(0).c());
+        assertTrue(outermost.stream().anyMatch(e -> "UPDATE item SET name = ? WHERE id = ?".equals(e.c())));
+        assertFalse(outermost.stream().anyMatch(e -> e.c() == null), "each statement has its SQL: " + outermost);
+        assertEquals(story.count(Type.SQL_BEGIN), story.count(Type.SQL_END));
+    }
+
+    @ParameterizedTest
+    @CsvSource({"10", "11"})
+    void an_asynchronous_request_ends_in_a_later_visit(int version) throws Exception {
+        try (Target target = tomcat(version, "Nio", "TLSv1.3"); TestRecorder recorder = TestRecorder.prepare()) {
+            int port = Integer.parseInt(target.tell("start"));
+            recorder.record(target.pid());
+            HttpsClient client = new HttpsClient(HttpsClient.newContext(), port);
+            assertEquals(202, client.get("/later"));
+            assertEquals(200, client.get("/hello"));
+            client.close();
+            drain();
+            Story story = Story.of(recorder.stop(), client);
+            assertEquals(2, story.count(Type.REQUEST));
+            assertEquals(2, story.count(Type.REQUEST_END));
+            List<Event> events = story.events;
+            Event request = events.stream().filter(e -> e.type() == Type.REQUEST).findFirst().orElseThrow();
+            Event end = events.stream().filter(e -> e.type() == Type.REQUEST_END).findFirst().orElseThrow();
+            assertTrue(end.ts() - request.ts() >= 50_000_000, "over when the other thread has answered");
+            assertTrue(events.stream().anyMatch(
+                    e -> e.type() == Type.VISIT_BEGIN && e.ts() > request.ts() && e.ts() < end.ts()));
+            Event last = events.stream().filter(e -> e.type() == Type.STATUS && e.ts() < end.ts())
+                    .reduce((x, y) -> y).orElseThrow();
+            assertEquals(202, last.b());
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({"10", "11"})
+    void streams_of_http_2_are_requests_within_visits(int version) throws Exception {
+        try (Target target = tomcat(version, "Nio", "TLSv1.3"); TestRecorder recorder = TestRecorder.prepare()) {
+            int port = Integer.parseInt(target.tell("start"));
+            recorder.record(target.pid());
+            HttpClient client = HttpClient.newBuilder().sslContext(HttpsClient.newContext()).build();
+            for (String path : List.of("/hello?q", "/later", "/hello")) {
+                HttpRequest request = HttpRequest.newBuilder(URI.create("https://localhost:" + port + path)).build();
+                HttpResponse<String> response = client.send(request, HttpResponse.BodyHandlers.ofString());
+                assertEquals(HttpClient.Version.HTTP_2, response.version());
+            }
+            drain();
+            Spool spool = recorder.stop();
+            assertEquals("", spool.message);
+            assertEquals(List.of("GET /hello", "GET /later", "GET /hello"),
+                    spool.of(Type.REQUEST).stream().map(Event::c).toList());
+            assertEquals(3, spool.of(Type.REQUEST_END).size());
+            assertEquals(3, Story.of(spool).get(0).count(Type.REQUEST), "each in a visit");
+            assertEquals(3, Story.of(spool).get(0).count(Type.REQUEST_END), "each in a visit");
+        }
+    }
+
+    @Test
+    void probes_are_placed_in_classes_that_load_later() throws Exception {
+        try (Target target = tomcat(11, "Nio", "TLSv1.3"); TestRecorder recorder = TestRecorder.prepare()) {
+            recorder.record(target.pid());
+            int port = Integer.parseInt(target.tell("start"));
+            HttpsClient client = new HttpsClient(HttpsClient.newContext(), port);
+            client.get("/items");
+            client.close();
+            Thread.sleep(1_200); // the agent looks for the server's name twice a second
+            Spool spool = recorder.stop();
+            assertEquals("", spool.message);
+            assertTrue(spool.info.contains("Apache Tomcat/11"), spool.info);
+            items(Story.of(spool, client));
+        }
+    }
+
+    @Test
+    void virtual_threads_visit_under_their_own_ids() throws Exception {
+        assumeTrue(Runtime.version().feature() >= 21, "virtual threads came with Java 21");
+        try (Target target = tomcat(11, "Nio", "TLSv1.3", "-Dweb.virtual=true");
+                TestRecorder recorder = TestRecorder.prepare()) {
+            int port = Integer.parseInt(target.tell("start"));
+            recorder.record(target.pid());
+            HttpsClient client = new HttpsClient(HttpsClient.newContext(), port);
+            client.get("/hello");
+            client.get("/items");
+            client.close();
+            drain();
+            Story story = Story.of(recorder.stop(), client);
+            assertEquals(2, story.count(Type.REQUEST));
+            assertTrue(story.events.stream().filter(e -> e.type() == Type.REQUEST).allMatch(e -> e.virtual() != 0));
+        }
+    }
+}

@@ -1,0 +1,147 @@
+package dev.loadline.agent.programs;
+
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
+import dev.loadline.agent.testing.Program;
+import jakarta.servlet.AsyncContext;
+import jakarta.servlet.http.HttpServlet;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletResponse;
+import java.io.IOException;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import org.apache.catalina.Context;
+import org.apache.catalina.connector.Connector;
+import org.apache.catalina.startup.Tomcat;
+import org.apache.coyote.http2.Http2Protocol;
+import org.apache.tomcat.util.net.SSLHostConfig;
+import org.apache.tomcat.util.net.SSLHostConfigCertificate;
+
+/**
+ * Tomcat with HTTPS on a free port, HTTP/1.1 and 2, and a few servlets; one uses H2 through HikariCP.
+ * System properties: web.protocol, web.tls, web.keystore, web.virtual.
+ */
+public final class Web extends Program {
+    private static final String PASSWORD = "changeit";
+
+    private final Tomcat tomcat = new Tomcat();
+    private HikariDataSource pool;
+
+    public static void main(String[] arguments) throws Exception {
+        new Web().serve();
+    }
+
+    @Override
+    protected String handle(String command) throws Exception {
+        switch (command) {
+            case "start":
+                return start();
+            case "stop":
+                tomcat.stop();
+                return "";
+            default:
+                throw new IllegalArgumentException(command);
+        }
+    }
+
+    private String start() throws Exception {
+        HikariConfig config = new HikariConfig();
+        config.setPoolName("shop");
+        config.setJdbcUrl("jdbc:h2:mem:shop;DB_CLOSE_DELAY=-1");
+        config.setMaximumPoolSize(2);
+        pool = new HikariDataSource(config);
+        try (Connection connection = pool.getConnection(); Statement statement = connection.createStatement()) {
+            statement.execute("CREATE TABLE item(id INT PRIMARY KEY, name VARCHAR)");
+            statement.execute("INSERT INTO item VALUES (1, 'a'), (2, 'b')");
+        }
+        Connector connector = new Connector(
+                "org.apache.coyote.http11.Http11" + System.getProperty("web.protocol", "Nio") + "Protocol");
+        connector.setPort(0);
+        connector.setScheme("https");
+        connector.setSecure(true);
+        connector.setProperty("SSLEnabled", "true");
+        connector.setProperty("address", "127.0.0.1");
+        connector.setProperty("useVirtualThreads", System.getProperty("web.virtual", "false"));
+        SSLHostConfig ssl = new SSLHostConfig();
+        ssl.setProtocols(System.getProperty("web.tls", "TLSv1.3"));
+        SSLHostConfigCertificate certificate =
+                new SSLHostConfigCertificate(ssl, SSLHostConfigCertificate.Type.UNDEFINED);
+        certificate.setCertificateKeystoreFile(System.getProperty("web.keystore"));
+        certificate.setCertificateKeystorePassword(PASSWORD);
+        ssl.addCertificate(certificate);
+        connector.addSslHostConfig(ssl);
+        connector.addUpgradeProtocol(new Http2Protocol());
+        tomcat.setBaseDir(System.getProperty("java.io.tmpdir"));
+        tomcat.setConnector(connector);
+        Context context = tomcat.addContext("", null);
+        add(context, "hello", new Hello());
+        add(context, "later", new Later());
+        add(context, "items", new Items(pool));
+        tomcat.start();
+        return Integer.toString(connector.getLocalPort());
+    }
+
+    private static void add(Context context, String name, HttpServlet servlet) {
+        Tomcat.addServlet(context, name, servlet).setAsyncSupported(true);
+        context.addServletMappingDecoded("/" + name, name);
+    }
+
+    private static final class Hello extends HttpServlet {
+        @Override
+        protected void doGet(HttpServletRequest request, HttpServletResponse response) throws IOException {
+            response.setContentLength(5);
+            response.getOutputStream().print("hello");
+        }
+    }
+
+    /** Answers 202 from another thread, 50 ms later. */
+    private static final class Later extends HttpServlet {
+        @Override
+        protected void doGet(HttpServletRequest request, HttpServletResponse response) {
+            AsyncContext async = request.startAsync();
+            new Thread(() -> {
+                try {
+                    Thread.sleep(50);
+                    response.setStatus(202);
+                    response.setContentLength(5);
+                    response.getOutputStream().print("later");
+                    async.complete();
+                } catch (IOException | InterruptedException e) {
+                    throw new IllegalStateException(e);
+                }
+            }, "later").start();
+        }
+    }
+
+    private static final class Items extends HttpServlet {
+        private final HikariDataSource pool;
+
+        Items(HikariDataSource pool) {
+            this.pool = pool;
+        }
+
+        @Override
+        protected void doGet(HttpServletRequest request, HttpServletResponse response) throws IOException {
+            try (Connection connection = pool.getConnection()) {
+                try (PreparedStatement query =
+                        connection.prepareStatement("SELECT name FROM item  WHERE id IN (?, ?) -- both")) {
+                    query.setInt(1, 1);
+                    query.setInt(2, 2);
+                    try (ResultSet names = query.executeQuery()) {
+                        names.next();
+                    }
+                }
+                try (Statement update = connection.createStatement()) {
+                    update.executeUpdate("UPDATE item SET name = 'x' WHERE id = 1");
+                }
+            } catch (SQLException e) {
+                throw new IOException(e);
+            }
+            response.setContentLength(5);
+            response.getOutputStream().print("items");
+        }
+    }
+}
