@@ -18,7 +18,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 const TICK: Duration = Duration::from_millis(200);
 /// Ticks that the rates of [`Progress`] look back: a second.
@@ -111,7 +111,7 @@ pub fn run(
         workers.start(options, address, n, capacity, until_ns)?;
     }
 
-    let mut window = VecDeque::new();
+    let mut window = VecDeque::from([(Instant::now(), Times::default())]);
     while now_ns() < until_ns && !stop.load(Ordering::Relaxed) && !workers.one_ended() {
         std::thread::sleep(TICK.min(Duration::from_nanos(until_ns.saturating_sub(now_ns()))));
         let seen = workers.look(&mut window, file.as_mut())?;
@@ -140,7 +140,25 @@ pub fn run(
     ))
 }
 
+/// What a caller may have set to anything: a scenario's file was checked when it was read.
 fn check(options: &Options) -> Result<(), Error> {
+    let scenario = &options.scenario;
+    scenario.arrivals.check().map_err(Error::Option)?;
+    if scenario.timeout.is_zero() {
+        return Err(Error::Option(
+            "the client's timeout is 0s; it must be more than 0s".into(),
+        ));
+    }
+    for (key, p) in [
+        ("resume_within", scenario.resume_within),
+        ("resume_across", scenario.resume_across),
+    ] {
+        if !(0.0..=1.0).contains(&p) {
+            return Err(Error::Option(format!(
+                "tls.{key} is {p}; it must be from 0 to 1"
+            )));
+        }
+    }
     if options.duration.is_zero() {
         return Err(Error::Option(
             "the duration is 0s; it must be more than 0s".into(),
@@ -172,12 +190,16 @@ fn capacity(options: &Options) -> Result<u64, Error> {
             limit = raised;
         }
     }
-    let capacity = limit.rlim_cur.saturating_sub(OTHER_DESCRIPTORS);
-    match options.scenario.arrivals {
+    enough(limit.rlim_cur, options.scenario.arrivals)
+}
+
+/// How many connections fit below `descriptors`, if all users of a closed system do.
+fn enough(descriptors: u64, arrivals: Arrivals) -> Result<u64, Error> {
+    let capacity = descriptors.saturating_sub(OTHER_DESCRIPTORS);
+    match arrivals {
         Arrivals::Closed { users } if u64::from(users) > capacity => Err(Error::Option(format!(
-            "{users} users need {} file descriptors; the limit is {}: raise it with ulimit -n",
-            u64::from(users) + OTHER_DESCRIPTORS,
-            limit.rlim_cur
+            "{users} users need {} file descriptors; the limit is {descriptors}: raise it with ulimit -n",
+            u64::from(users) + OTHER_DESCRIPTORS
         ))),
         _ => Ok(capacity),
     }
@@ -268,7 +290,7 @@ impl Workers {
     /// Writes the new handshakes and takes the figures of the display.
     fn look(
         &self,
-        window: &mut VecDeque<Times>,
+        window: &mut VecDeque<(Instant, Times)>,
         mut file: Option<&mut HandshakeFile>,
     ) -> Result<Progress, Error> {
         let mut seen = Progress {
@@ -281,6 +303,7 @@ impl Workers {
             resumed: 0,
             active: 0,
         };
+        let now = Instant::now();
         let mut tick = Times::default();
         for worker in &self.running {
             let mut stats = lock(&worker.stats);
@@ -297,13 +320,19 @@ impl Workers {
                 file.write(&handshakes)?;
             }
         }
-        window.push_back(tick);
-        if window.len() > WINDOW {
+        window.push_back((now, tick));
+        if window.len() > WINDOW + 1 {
             window.pop_front();
         }
+        // The first entry is where the window begins: its own replies came before.
         let mut second = Times::default();
-        window.iter().for_each(|t| second.merge(t));
-        seen.requests_per_s = second.0.len() as f64 / (TICK * window.len() as u32).as_secs_f64();
+        window.iter().skip(1).for_each(|(_, t)| second.merge(t));
+        let seconds = (now - window[0].0).as_secs_f64();
+        seen.requests_per_s = if seconds > 0.0 {
+            second.0.len() as f64 / seconds
+        } else {
+            0.0
+        };
         seen.p95_ms = second.quantile_ms(0.95);
         Ok(seen)
     }
@@ -336,5 +365,23 @@ impl Drop for Workers {
             // Reached only when the run failed: that error is the one to tell.
             let _ended = worker.thread.join();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn closed_users_must_fit_below_the_limit_on_descriptors() {
+        let users = |users| Arrivals::Closed { users };
+        assert_eq!(enough(1024, users(960)).expect("they fit"), 960);
+        let error = enough(1024, users(961)).expect_err("one too many");
+        assert_eq!(
+            error.to_string(),
+            "961 users need 1025 file descriptors; the limit is 1024: raise it with ulimit -n"
+        );
+        let open = Arrivals::PartlyOpen { rate: 1e6 };
+        assert_eq!(enough(10, open).expect("they are refused one by one"), 0);
     }
 }

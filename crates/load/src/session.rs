@@ -65,7 +65,7 @@ pub(crate) async fn live(context: &Context, number: u64, intended_ns: u64) -> bo
         // however late this program woke up.
         let patience = scenario
             .timeout
-            .saturating_sub(Duration::from_nanos(now_ns() - begin_ns));
+            .saturating_sub(Duration::from_nanos(now_ns().saturating_sub(begin_ns)));
         let outcome = match timeout(patience, visitor.click(&walk, &step)).await {
             Ok(outcome) => outcome,
             Err(_) => Err(Failure::Timeout),
@@ -73,7 +73,11 @@ pub(crate) async fn live(context: &Context, number: u64, intended_ns: u64) -> bo
         match outcome {
             Ok(()) => {
                 let now_ns = now_ns();
-                lock(&context.stats).succeeded(step.interaction, now_ns, now_ns - begin_ns);
+                lock(&context.stats).succeeded(
+                    step.interaction,
+                    now_ns,
+                    now_ns.saturating_sub(begin_ns),
+                );
             }
             Err(why) => {
                 failure = Some(why);

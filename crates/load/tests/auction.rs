@@ -1,4 +1,4 @@
-//! Against the real auction site, if its jar is built (`mvn package` in bed/auction).
+//! Against the real auction site, if its jar is built (`mvn -pl bed/auction -am package`).
 
 use loadline_load::{Arrivals, Options, Scenario, Target, Versions, run};
 use std::path::Path;
@@ -58,7 +58,7 @@ fn every_visitor_of_the_auction_sees_the_right_pages() {
     let jar = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../bed/auction/target/auction.jar");
     if !jar.exists() {
         eprintln!(
-            "SKIPPED: {} is not built: run mvn package in bed/auction",
+            "SKIPPED: {} is not built: run mvn -pl bed/auction -am package",
             jar.display()
         );
         return;

@@ -122,6 +122,21 @@ fn chunked_replies_and_kept_connections_work() {
 }
 
 #[test]
+fn plain_http_is_driven_without_handshakes() {
+    let server = Server::start(Behaviour {
+        tls: false,
+        ..Behaviour::default()
+    });
+    let summary = go(&options(&server, |_| {}));
+    let h = summary.handshakes;
+    assert_eq!(
+        (summary.failures, h.full, h.resumed, h.failed),
+        (0, 0, 0, 0)
+    );
+    assert!(summary.replies > 50 && summary.phases.tcp.count > 10);
+}
+
+#[test]
 fn a_connection_that_the_server_closed_while_idle_is_opened_again() {
     let server = Server::start(Behaviour {
         closes_after: 1,
@@ -299,6 +314,24 @@ fn what_cannot_run_is_refused_with_a_reason() {
         duration.to_string(),
         "the duration is 0s; it must be more than 0s"
     );
-    let users = refused(&|o| o.scenario.arrivals = Arrivals::Closed { users: 900_000_000 });
-    assert!(users.to_string().contains("ulimit -n"), "{users}");
+    let users = refused(&|o| o.scenario.arrivals = Arrivals::Closed { users: 0 });
+    assert_eq!(
+        users.to_string(),
+        "arrivals.users is 0; it must be from 1 to 1000000"
+    );
+    for bad in [0.0, -1.0, f64::NAN, f64::INFINITY, 1e-300] {
+        let rate = refused(&|o| o.scenario.arrivals = rate(bad));
+        assert!(
+            rate.to_string()
+                .contains("it must be from 0.001 to 1000000 sessions/s"),
+            "{rate}"
+        );
+    }
+    let timeout = refused(&|o| o.scenario.timeout = Duration::ZERO);
+    assert!(timeout.to_string().contains("more than 0s"), "{timeout}");
+    let share = refused(&|o| o.scenario.resume_across = 1.5);
+    assert_eq!(
+        share.to_string(),
+        "tls.resume_across is 1.5; it must be from 0 to 1"
+    );
 }

@@ -35,6 +35,30 @@ pub enum Arrivals {
     },
 }
 
+const MAX_USERS: u32 = 1_000_000;
+const RATES: std::ops::RangeInclusive<f64> = 0.001..=1_000_000.0;
+
+impl Arrivals {
+    /// Whether they can be; the error names key, value and range.
+    pub(crate) fn check(self) -> Result<Arrivals, String> {
+        match self {
+            Arrivals::Closed { users } if !(1..=MAX_USERS).contains(&users) => {
+                Err(wrong_users(users.into()))
+            }
+            Arrivals::PartlyOpen { rate } if !RATES.contains(&rate) => Err(format!(
+                "arrivals.rate is {rate}; it must be from {} to {} sessions/s",
+                RATES.start(),
+                RATES.end()
+            )),
+            good => Ok(good),
+        }
+    }
+}
+
+fn wrong_users(users: i64) -> String {
+    format!("arrivals.users is {users}; it must be from 1 to {MAX_USERS}")
+}
+
 /// Which TLS versions the client offers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Versions {

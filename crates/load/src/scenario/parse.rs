@@ -1,15 +1,14 @@
 //! TOML into a [`Scenario`]: every error names file, line, key, value and what is allowed.
 
-use super::{Arrivals, Interaction, Next, Scenario, Template, Versions, parse_duration};
+use super::{
+    Arrivals, Interaction, Next, Scenario, Template, Versions, parse_duration, wrong_users,
+};
 use crate::Error;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::time::Duration;
 use toml::Spanned;
-
-const MAX_USERS: i64 = 1_000_000;
-const MAX_RATE: f64 = 1_000_000.0;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -190,16 +189,15 @@ fn arrivals(place: &Place<'_>, raw: &RawArrivals) -> Result<Arrivals, Error> {
             "arrivals has users and rate; give users for a closed system, or rate for a partly-open one",
         )),
         (_, Some(rate)) => {
-            let r = *rate.get_ref();
-            if r > 0.0 && r <= MAX_RATE {
-                Ok(Arrivals::PartlyOpen { rate: r })
-            } else {
-                let what = format!("arrivals.rate is {r}; it must be more than 0 and at most {MAX_RATE} sessions/s");
-                Err(place.error(rate.span(), what))
-            }
+            let arrivals = Arrivals::PartlyOpen { rate: *rate.get_ref() };
+            arrivals.check().map_err(|what| place.error(rate.span(), what))
         }
         (Some(users), None) => {
-            Ok(Arrivals::Closed { users: place.whole("arrivals.users", users, 1, MAX_USERS)? })
+            let n = *users.get_ref();
+            u32::try_from(n)
+                .map_err(|_| wrong_users(n))
+                .and_then(|users| Arrivals::Closed { users }.check())
+                .map_err(|what| place.error(users.span(), what))
         }
         (None, None) => Ok(Arrivals::Closed { users: 20 }),
     }

@@ -83,13 +83,18 @@ fn errors_name_file_line_key_value_and_range() {
         ),
         (
             "users = 3",
+            "users = -5",
+            "storm.toml:4: arrivals.users is -5; it must be from 1 to 1000000",
+        ),
+        (
+            "users = 3",
             "users = 0",
             "storm.toml:4: arrivals.users is 0; it must be from 1 to 1000000",
         ),
         (
             "users = 3",
             "rate = -1.0",
-            "storm.toml:4: arrivals.rate is -1; it must be more than 0 and at most 1000000 sessions/s",
+            "storm.toml:4: arrivals.rate is -1; it must be from 0.001 to 1000000 sessions/s",
         ),
         (
             "users = 3",

@@ -19,6 +19,8 @@ pub struct Behaviour {
     pub tls12_only: bool,
     /// Whether it remembers sessions.
     pub resumes: bool,
+    /// Speaks TLS, and its target says so.
+    pub tls: bool,
     /// Speaks plain HTTP, whatever the client believes.
     pub plain: bool,
     /// Slept before each reply.
@@ -36,6 +38,7 @@ impl Default for Behaviour {
         Behaviour {
             tls12_only: false,
             resumes: true,
+            tls: true,
             plain: false,
             delay: Duration::ZERO,
             closes_after: usize::MAX,
@@ -58,11 +61,13 @@ pub struct Server {
     pub seen: Arc<Mutex<Seen>>,
     /// While held by a test, no reply is written.
     pub gate: Arc<Mutex<()>>,
+    tls: bool,
     ended: Arc<AtomicBool>,
 }
 
 impl Server {
     pub fn start(behaviour: Behaviour) -> Server {
+        let tls = behaviour.tls;
         let config = Arc::new(config(&behaviour));
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let address = listener.local_addr().expect("bound");
@@ -90,12 +95,18 @@ impl Server {
             address,
             seen,
             gate,
+            tls,
             ended,
         }
     }
 
     pub fn target(&self) -> Target {
-        Target::parse(&format!("https://{}", self.address)).expect("valid")
+        Target::parse(&format!(
+            "{}://{}",
+            if self.tls { "https" } else { "http" },
+            self.address
+        ))
+        .expect("valid")
     }
 
     pub fn stop(&self) {
@@ -134,6 +145,41 @@ fn config(behaviour: &Behaviour) -> ServerConfig {
     config
 }
 
+trait Stream: Read + Write {
+    fn say_goodbye(&mut self) -> std::io::Result<()>;
+}
+
+impl Stream for TcpStream {
+    fn say_goodbye(&mut self) -> std::io::Result<()> {
+        self.shutdown(std::net::Shutdown::Write)
+    }
+}
+
+impl Stream for StreamOwned<ServerConnection, TcpStream> {
+    fn say_goodbye(&mut self) -> std::io::Result<()> {
+        self.conn.send_close_notify();
+        self.flush()
+    }
+}
+
+fn shake_hands(
+    mut tcp: TcpStream,
+    config: Arc<ServerConfig>,
+    seen: &Mutex<Seen>,
+) -> std::io::Result<StreamOwned<ServerConnection, TcpStream>> {
+    let port = tcp.peer_addr()?.port();
+    let mut tls = ServerConnection::new(config).expect("a connection");
+    while tls.is_handshaking() {
+        tls.complete_io(&mut tcp)?;
+    }
+    let resumed = matches!(tls.handshake_kind(), Some(HandshakeKind::Resumed));
+    seen.lock()
+        .expect("seen")
+        .resumed_by_port
+        .insert(port, resumed);
+    Ok(StreamOwned::new(tls, tcp))
+}
+
 fn serve(
     stream: TcpStream,
     config: Arc<ServerConfig>,
@@ -146,18 +192,11 @@ fn serve(
     if behaviour.plain {
         return (&stream).write_all(b"HTTP/1.1 400 Bad\r\nContent-Length: 0\r\n\r\n");
     }
-    let port = stream.peer_addr()?.port();
-    let mut tls = ServerConnection::new(config).expect("a connection");
-    let mut tcp = stream;
-    while tls.is_handshaking() {
-        tls.complete_io(&mut tcp)?;
-    }
-    let resumed = matches!(tls.handshake_kind(), Some(HandshakeKind::Resumed));
-    seen.lock()
-        .expect("seen")
-        .resumed_by_port
-        .insert(port, resumed);
-    let mut stream = BufReader::new(StreamOwned::new(tls, tcp));
+    let mut stream: BufReader<Box<dyn Stream>> = BufReader::new(if behaviour.tls {
+        Box::new(shake_hands(stream, config, seen)?)
+    } else {
+        Box::new(stream)
+    });
     for _ in 0..behaviour.closes_after {
         let mut first = String::new();
         if stream.read_line(&mut first)? == 0 {
@@ -178,8 +217,7 @@ fn serve(
         drop(gate.lock().expect("gate"));
         stream.get_mut().write_all(behaviour.reply.as_bytes())?;
     }
-    stream.get_mut().conn.send_close_notify();
-    stream.get_mut().flush()?;
+    stream.get_mut().say_goodbye()?;
     // Reads until the client has gone, so that no reset destroys what it has not read.
     let _rest = stream.read_to_end(&mut Vec::new());
     Ok(())

@@ -4,7 +4,9 @@ import dev.loadline.auction.data.Catalog;
 import dev.loadline.auction.data.DataGenerator;
 import dev.loadline.auction.data.Database;
 import dev.loadline.auction.web.Site;
+import java.io.IOException;
 import java.nio.file.Path;
+import org.apache.catalina.LifecycleException;
 
 /** The running site: work directory, database, web server, started in this order and stopped in the other. */
 public final class Auction implements AutoCloseable {
@@ -56,7 +58,7 @@ public final class Auction implements AutoCloseable {
 
     /** Answers what it has begun, for up to two seconds, then stops. A second call does nothing. */
     @Override
-    public synchronized void close() throws Exception {
+    public synchronized void close() throws IOException, LifecycleException {
         try {
             if (site != null) {
                 site.stop();

@@ -1,5 +1,6 @@
 package dev.loadline.auction.web;
 
+import dev.loadline.Loadline;
 import dev.loadline.auction.data.Catalog;
 import jakarta.servlet.http.HttpServlet;
 import jakarta.servlet.http.HttpServletRequest;
@@ -59,7 +60,10 @@ abstract class PageServlet<T> extends HttpServlet {
         response.getOutputStream().write(body);
     }
 
+    /** The one thing that a recording cannot see for itself: which part of a service is rendering. */
     private String rendered(T found, Visit visit) {
-        return render(found, visit).end();
+        try (var span = Loadline.span("render")) {
+            return render(found, visit).end();
+        }
     }
 }

@@ -1,5 +1,6 @@
 package dev.loadline.auction.web;
 
+import dev.loadline.Loadline;
 import dev.loadline.auction.data.Catalog;
 import dev.loadline.auction.data.Catalog.Results;
 import jakarta.servlet.http.HttpServletRequest;
@@ -20,6 +21,7 @@ final class Search extends PageServlet<Search.Found> {
         var results = catalog
             .search(Parameters.id(request, "category"), Parameters.optionalId(request, "region"), page)
             .orElseThrow(() -> Refusal.notFound("There is no such category or region."));
+        Loadline.event("items-found", results.items().size());
         return new Found(results, page);
     }
 
