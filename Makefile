@@ -22,6 +22,9 @@ build: setup ## build everything into target/release
 demo: build ## record the auction site under load, report, draw the viewer's page
 	@scripts/demo
 
+# Tests are built in the same go as the binary: cargo unifies features per call, and two calls would
+# compile the largest dependencies twice.
+test: export CARGO_TARGETS := --all-targets
 test: build ## run every test of every language
 	@scripts/test
 
@@ -37,10 +40,12 @@ dist: build ## put what a user needs into dist/loadline, a folder that runs anyw
 clean: ## remove what was built (not what setup installed)
 	rm -rf target dist web/dist java/*/target bed/*/target bench/jmh/target
 
+CARGO_TARGETS ?= --bins
+
 .PHONY: rust
 rust:
-	@echo "cargo build --release"
-	@cargo build --release --quiet --workspace --bins
+	@echo "cargo build --release $(CARGO_TARGETS)"
+	@cargo build --release --quiet --workspace $(CARGO_TARGETS)
 
 $(OUT)/libduckdb.so: .deps/duckdb/libduckdb.so
 	@mkdir -p $(OUT)

@@ -2,12 +2,15 @@
 
 mod common;
 
+use std::fs::File;
+use std::io::Read;
 use std::path::Path;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use common::{Jvm, alone, eventually, java_program, loadline, run, run_ok, scratch, signal, sql, text};
 use loadline_trace::Trace;
+use loadline_trace::spool::agent::{self, state};
 
 fn monotonic_ns() -> i64 {
     // SAFETY: clock_gettime writes only into `t`.
@@ -23,6 +26,13 @@ fn bpf_programs() -> usize {
     libbpf_rs::query::ProgInfoIter::default().count()
 }
 
+/// What the agent says of itself in its spool's header (the spool is sparse, and gigabytes long).
+fn agent_state(out: &str) -> Option<u32> {
+    let mut head = [0; 4096];
+    File::open(Path::new(out).join("raw/agent.events")).ok()?.read_exact(&mut head).ok()?;
+    agent::header(&head).map(|h| h.state)
+}
+
 /// Starts recording and returns once it has recorded for a while.
 fn recording(pid: &str, out: &str) -> std::process::Child {
     let child = loadline()
@@ -33,10 +43,7 @@ fn recording(pid: &str, out: &str) -> std::process::Child {
         .spawn()
         .expect("the binary starts");
     eventually("the agent records", 30, || {
-        std::fs::read(Path::new(out).join("raw/agent.events"))
-            .ok()
-            .and_then(|b| loadline_trace::spool::agent::header(&b))
-            .is_some_and(|h| h.state == loadline_trace::spool::agent::state::RECORDING)
+        agent_state(out) == Some(state::RECORDING)
     });
     std::thread::sleep(Duration::from_secs(2));
     child
@@ -60,9 +67,7 @@ fn a_killed_recorder_leaves_nothing_behind_and_loses_at_most_a_second() {
 
     eventually("BPF programs vanish with their owner", 10, || bpf_programs() == programs);
     eventually("the agent notices and is dormant", 10, || {
-        let bytes = std::fs::read(Path::new(&out).join("raw/agent.events")).expect("the spool");
-        loadline_trace::spool::agent::header(&bytes).expect("a header").state
-            == loadline_trace::spool::agent::state::STOPPED
+        agent_state(&out) == Some(state::STOPPED)
     });
     run_ok(&["recover", &out]);
     let trace = Trace::open(out.as_ref()).expect("a finished trace");
