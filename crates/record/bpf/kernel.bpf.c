@@ -18,8 +18,6 @@ char LICENSE[] SEC("license") = "GPL";
 enum { SWITCH = 1, WAKING, WAKEUP, NEW, EXIT, SYSCALL };
 enum { LEFT_RUNNABLE, LEFT_BLOCKED, LEFT_UNINTERRUPTIBLE, LEFT_DEAD, LEFT_STOPPED };
 enum { PREV_TRACED = 1 << 4, NEXT_TRACED = 1 << 5 };
-/* Of WAKING: who runs is not who wakes, for an interrupt came between (hard, soft). */
-enum { IN_HARDIRQ = 1 << 0, IN_SOFTIRQ = 1 << 1 };
 
 /* How the first argument of a call names a descriptor. */
 enum { FD_NONE, FD_FIRST, FD_POLL };
@@ -84,7 +82,10 @@ struct {
 
 static __always_inline bool traced(__u32 tgid)
 {
-	return bpf_map_lookup_elem(&targets, &tgid) != 0;
+	/* Its value is 1. To read it keeps the compiler from doing arithmetic on two such pointers,
+	 * which the verifier refuses. */
+	__u8 *found = bpf_map_lookup_elem(&targets, &tgid);
+	return found && *found;
 }
 
 static __always_inline void *reserve(__u32 cpu, __u64 size)
@@ -184,32 +185,6 @@ int on_switch(__u64 *ctx)
 	return 0;
 }
 
-/* Where the kernel counts, per CPU, what interrupts are being served. The variable moved into a
- * structure for a few versions (6.2 to 6.14) and back; arm64 keeps it elsewhere: then no flag. */
-extern const int __preempt_count __ksym __weak;
-struct pcpu_hot {
-	int preempt_count;
-} RELOCATED;
-extern const struct pcpu_hot pcpu_hot __ksym __weak;
-
-static __always_inline __u8 interrupt(void)
-{
-	int count = 0;
-	if (bpf_ksym_exists(&__preempt_count)) {
-		const int *c = bpf_this_cpu_ptr(&__preempt_count);
-		count = *c;
-	} else if (bpf_ksym_exists(&pcpu_hot)) {
-		const struct pcpu_hot *hot = bpf_this_cpu_ptr(&pcpu_hot);
-		count = hot->preempt_count;
-	}
-	__u8 flags = 0;
-	if (count & 0x000f0000)
-		flags |= IN_HARDIRQ;
-	if (count & 0x00000100) /* being served, not merely disabled */
-		flags |= IN_SOFTIRQ;
-	return flags;
-}
-
 SEC("tp_btf/sched_waking")
 int on_waking(__u64 *ctx)
 {
@@ -217,7 +192,7 @@ int on_waking(__u64 *ctx)
 	if (!traced(task->tgid))
 		return 0;
 	__u64 waker = bpf_get_current_pid_tgid();
-	emit(WAKING, interrupt(), task->pid, waker, waker >> 32, 0);
+	emit(WAKING, 0, task->pid, waker, waker >> 32, 0);
 	return 0;
 }
 

@@ -10,7 +10,9 @@ use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use loadline_record::{AgentFiles, Levels, Options, Progress, Stage, Target, record, recover, resolve};
+use loadline_record::{
+    AgentFiles, Levels, Options, Progress, Stage, Target, record, recover, resolve,
+};
 
 static STOP: AtomicBool = AtomicBool::new(false);
 
@@ -38,7 +40,10 @@ fn run() -> Result<(), String> {
         out: PathBuf::new(),
         levels: Levels::default(),
         duration: None,
-        agent: AgentFiles { jar: "none".into(), library: "none".into() },
+        agent: AgentFiles {
+            jar: "none".into(),
+            library: "none".into(),
+        },
         ring_bytes: Options::RING_BYTES,
         agent_capacity: Options::AGENT_CAPACITY,
     };
@@ -55,13 +60,17 @@ fn run() -> Result<(), String> {
             }
             "--levels" => options.levels = levels(&text(value()?)),
             "--seconds" => {
-                let seconds: f64 = text(value()?).parse().map_err(|e| format!("--seconds: {e}"))?;
+                let seconds: f64 = text(value()?)
+                    .parse()
+                    .map_err(|e| format!("--seconds: {e}"))?;
                 options.duration = Some(Duration::from_secs_f64(seconds));
             }
             "--jar" => options.agent.jar = value()?.into(),
             "--library" => options.agent.library = value()?.into(),
             "--ring-bytes" => {
-                options.ring_bytes = text(value()?).parse().map_err(|e| format!("--ring-bytes: {e}"))?;
+                options.ring_bytes = text(value()?)
+                    .parse()
+                    .map_err(|e| format!("--ring-bytes: {e}"))?;
             }
             "--recover" => return recover(&PathBuf::from(value()?)).map_err(|e| e.to_string()),
             "--list" => {
@@ -77,17 +86,21 @@ fn run() -> Result<(), String> {
             other => return Err(format!("unknown argument {other}")),
         }
     }
+    let mut last = serde_json::Value::Null;
     let mut tell = |p: &Progress| {
-        let line = serde_json::json!({
+        debug_assert!(p.stage != Stage::Attaching || p.elapsed.is_zero());
+        last = serde_json::json!({
             "stage": format!("{:?}", p.stage), "seconds": p.elapsed.as_secs_f64(),
             "kernel_events": p.kernel_events, "agent_bytes": p.agent_bytes, "bytes": p.bytes,
             "lost": p.lost, "levels": p.levels, "target": p.target,
         });
-        println!("{line}");
-        debug_assert!(p.stage != Stage::Attaching || p.elapsed.is_zero());
     };
     let session = record(&options, &STOP, &mut tell).map_err(|e| e.to_string())?;
-    println!("{}", serde_json::to_string(&session).map_err(|e| e.to_string())?);
+    println!("{last}");
+    println!(
+        "{}",
+        serde_json::to_string(&session).map_err(|e| e.to_string())?
+    );
     Ok(())
 }
 

@@ -64,13 +64,23 @@ impl AgentSpool {
         sys::make_fifo(&fifo, 0o600).map_err(io(&fifo))?;
         // For reading too: so that opening does not wait for the agent, and a write before it came
         // is kept. Nobody else has it open for writing: the agent sees our end as end of file.
-        let control = OpenOptions::new().read(true).write(true).open(&fifo).map_err(io(&fifo))?;
+        let control = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .open(&fifo)
+            .map_err(io(&fifo))?;
         if what.owner.0 != sys::euid() {
             let (user, group) = (Some(what.owner.0), Some(what.owner.1));
             fchown(&file, user, group).map_err(io(&path))?;
             fchown(&control, user, group).map_err(io(&fifo))?;
         }
-        Ok(AgentSpool { path, file, head, size, control })
+        Ok(AgentSpool {
+            path,
+            file,
+            head,
+            size,
+            control,
+        })
     }
 
     fn word(&self, offset: usize) -> &AtomicU64 {
@@ -98,10 +108,11 @@ impl AgentSpool {
 
     /// The header as it is now.
     pub fn header(&self) -> Header {
-        // SAFETY: the mapping is HEADER bytes long. The agent may be writing a text in it; then we
-        // see a part of it, which `header` takes as it is.
-        let bytes = unsafe { std::slice::from_raw_parts(self.head.at(0), HEADER) };
-        header(&bytes.to_vec()).unwrap_or_default()
+        // The agent may be writing a text in it; then we copy a part of it, and take it as it is.
+        let mut bytes = vec![0; HEADER];
+        // SAFETY: both are HEADER bytes long, and the copy is nobody else's.
+        unsafe { std::ptr::copy_nonoverlapping(self.head.at(0), bytes.as_mut_ptr(), HEADER) };
+        header(&bytes).unwrap_or_default()
     }
 
     /// Bytes that the agent has claimed.
@@ -126,9 +137,15 @@ impl AgentSpool {
             match self.state() {
                 state::RECORDING | state::STOPPED => return Ok(()),
                 state::FAILED => return Err(self.header().message),
-                _ if give_up() => return Err("the process ended, or the recording was stopped".into()),
+                _ if give_up() => {
+                    return Err("the process ended, or the recording was stopped".into());
+                }
                 s if begin.elapsed() > at_most => {
-                    let seen = if s == state::CREATED { "was not loaded" } else { "did not finish" };
+                    let seen = if s == state::CREATED {
+                        "was not loaded"
+                    } else {
+                        "did not finish"
+                    };
                     return Err(format!("it {seen} within {} s", at_most.as_secs()));
                 }
                 _ => std::thread::sleep(Duration::from_millis(5)),
@@ -138,7 +155,9 @@ impl AgentSpool {
 
     /// Tells the agent to stop, and waits until it has; false if it did not answer.
     pub fn stop(&self, at_most: Duration, mut gone: impl FnMut() -> bool) -> Result<bool> {
-        (&self.control).write_all(b"stop\n").map_err(io(&self.path))?;
+        (&self.control)
+            .write_all(b"stop\n")
+            .map_err(io(&self.path))?;
         let begin = Instant::now();
         while self.state() != state::STOPPED {
             if gone() {
@@ -174,7 +193,9 @@ fn next_capacity(next: u64, capacity: u64, size: u64) -> u64 {
     if next & 1 == 1 || capacity >= next.saturating_add(AHEAD) {
         return capacity; // closed, or enough
     }
-    capacity.max((next + AHEAD).next_multiple_of(AHEAD)).min(size.max(capacity))
+    capacity
+        .max((next + AHEAD).next_multiple_of(AHEAD))
+        .min(size.max(capacity))
 }
 
 #[cfg(test)]
@@ -203,7 +224,12 @@ mod tests {
         let raw = RawDir::of(dir.path());
         std::fs::create_dir(raw.path()).expect("raw");
         let owner = (sys::euid(), 0);
-        let what = For { levels: 7, recorder_pid: 1, library: "/x.so", owner };
+        let what = For {
+            levels: 7,
+            recorder_pid: 1,
+            library: "/x.so",
+            owner,
+        };
         let spool = AgentSpool::create(&raw, SIZE, &what).expect("a spool");
         assert_eq!(std::fs::metadata(raw.agent()).expect("it").len(), SIZE);
         let claimed = 3 * CHUNK as u64;

@@ -86,7 +86,10 @@ impl<'a> Attach<'a> {
     }
 
     fn error(&self, why: &str) -> Error {
-        Error::Attach { pid: self.target.pid, why: why.into() }
+        Error::Attach {
+            pid: self.target.pid,
+            why: why.into(),
+        }
     }
 
     /// Sends a command and waits for its reply's text; an error of the JVM's is an `Err`.
@@ -107,14 +110,18 @@ impl<'a> Attach<'a> {
         }
         stream.write_all(&request).map_err(io)?;
         let mut reply = Vec::new();
-        stream.take(MAX_REPLY).read_to_end(&mut reply).map_err(|e| match e.kind() {
-            std::io::ErrorKind::WouldBlock => self.error(&format!(
-                "{name}: no answer within {} s (the JVM may be stopped, or busy)",
-                at_most.as_secs()
-            )),
-            _ => io(e),
-        })?;
-        parse_reply(&String::from_utf8_lossy(&reply)).map_err(|why| self.error(&format!("{name}: {why}")))
+        stream
+            .take(MAX_REPLY)
+            .read_to_end(&mut reply)
+            .map_err(|e| match e.kind() {
+                std::io::ErrorKind::WouldBlock => self.error(&format!(
+                    "{name}: no answer within {} s (the JVM may be stopped, or busy)",
+                    at_most.as_secs()
+                )),
+                _ => io(e),
+            })?;
+        parse_reply(&String::from_utf8_lossy(&reply))
+            .map_err(|why| self.error(&format!("{name}: {why}")))
     }
 
     /// Loads a Java agent and runs its `agentmain(options)`.
@@ -136,7 +143,10 @@ impl Trigger {
         let path = tmp.join(format!(".attach_pid{}", target.nspid));
         let error = |e| Error::Attach {
             pid: target.pid,
-            why: format!("{}: {e} (the JVM looks for this file there)", path.display()),
+            why: format!(
+                "{}: {e} (the JVM looks for this file there)",
+                path.display()
+            ),
         };
         File::create(&path).map_err(error)?;
         let trigger = Trigger(path.clone());
@@ -162,8 +172,10 @@ fn catches_quit(pid: i32) -> bool {
 fn disabled(command: &[String], environment: &[(Vec<u8>, Vec<u8>)]) -> bool {
     const ON: &str = "-XX:+DisableAttachMechanism";
     let in_environment = environment.iter().any(|(name, value)| {
-        matches!(name.as_slice(), b"JAVA_TOOL_OPTIONS" | b"JDK_JAVA_OPTIONS" | b"_JAVA_OPTIONS")
-            && value.windows(ON.len()).any(|w| w == ON.as_bytes())
+        matches!(
+            name.as_slice(),
+            b"JAVA_TOOL_OPTIONS" | b"JDK_JAVA_OPTIONS" | b"_JAVA_OPTIONS"
+        ) && value.windows(ON.len()).any(|w| w == ON.as_bytes())
     });
     in_environment || command.iter().any(|a| a == ON)
 }
@@ -175,7 +187,10 @@ fn parse_reply(reply: &str) -> std::result::Result<String, String> {
         Ok(0) => Ok(text.to_owned()),
         Ok(n) if text.trim().is_empty() => Err(format!("the JVM answered with error {n}")),
         Ok(n) => Err(format!("the JVM answered with error {n}: {}", text.trim())),
-        Err(_) => Err(format!("the JVM's answer is not understood: {:?}", first_line(reply))),
+        Err(_) => Err(format!(
+            "the JVM's answer is not understood: {:?}",
+            first_line(reply)
+        )),
     }
 }
 
@@ -206,7 +221,10 @@ mod tests {
 
     #[test]
     fn replies_begin_with_a_number_that_is_0_on_success() {
-        assert_eq!(parse_reply("0\nFull thread dump\nmore"), Ok("Full thread dump\nmore".into()));
+        assert_eq!(
+            parse_reply("0\nFull thread dump\nmore"),
+            Ok("Full thread dump\nmore".into())
+        );
         assert_eq!(parse_reply("0\n"), Ok(String::new()));
         assert_eq!(
             parse_reply("101\nProtocol error\n"),
@@ -220,10 +238,21 @@ mod tests {
     fn an_agent_is_loaded_when_its_code_is_0() {
         assert_eq!(parse_load("return code: 0\n"), Ok(()));
         assert_eq!(parse_load("0"), Ok(()));
-        assert!(parse_load("return code: 102\n").expect_err("failed").contains("standard error"));
+        assert!(
+            parse_load("return code: 102\n")
+                .expect_err("failed")
+                .contains("standard error")
+        );
         let refused = "Dynamic agent loading is not enabled. Use -XX:+EnableDynamicAgentLoading";
-        assert!(parse_load(refused).expect_err("refused").contains("loadline record -- java"));
-        assert_eq!(parse_load("x.so: cannot open"), Err("x.so: cannot open".into()));
+        assert!(
+            parse_load(refused)
+                .expect_err("refused")
+                .contains("loadline record -- java")
+        );
+        assert_eq!(
+            parse_load("x.so: cannot open"),
+            Err("x.so: cannot open".into())
+        );
     }
 
     #[test]

@@ -36,7 +36,10 @@ pub fn drain(
     time: Duration,
 ) -> Result<Drained> {
     let mut storage = Storage::uninit();
-    let wanted = Wanted { scheduler: true, syscalls };
+    let wanted = Wanted {
+        scheduler: true,
+        syscalls,
+    };
     let mut kernel = Kernel::load(&mut storage, wanted, ring_bytes).map_err(Error::NoLevel)?;
     let (maps, size) = kernel.rings();
     let mut rings = Vec::new();

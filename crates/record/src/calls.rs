@@ -83,7 +83,9 @@ pub fn table() -> [u8; CALLS] {
 
 /// The descriptor that a call's first argument is, if it is one.
 pub fn descriptor(call: i32, arg0: u64) -> Option<i64> {
-    let how = usize::try_from(call).ok().and_then(|c| table().get(c).copied())?;
+    let how = usize::try_from(call)
+        .ok()
+        .and_then(|c| table().get(c).copied())?;
     (how == FIRST).then_some(i64::from(arg0 as i32))
 }
 

@@ -36,11 +36,21 @@ pub struct Child {
 impl Child {
     /// Forks a process that will run `command` when [`Child::release`]d.
     pub fn waiting(command: &[OsString]) -> Result<Child> {
-        let text = command.iter().map(|w| w.to_string_lossy()).collect::<Vec<_>>().join(" ");
-        let failed = |e: io::Error| Error::Command { command: text.clone(), why: e.to_string() };
-        let program = command.first().ok_or_else(|| failed(io::ErrorKind::InvalidInput.into()))?;
+        let text = command
+            .iter()
+            .map(|w| w.to_string_lossy())
+            .collect::<Vec<_>>()
+            .join(" ");
+        let failed = |e: io::Error| Error::Command {
+            command: text.clone(),
+            why: e.to_string(),
+        };
+        let program = command
+            .first()
+            .ok_or_else(|| failed(io::ErrorKind::InvalidInput.into()))?;
         let program = c_path(&find(program).map_err(failed)?).map_err(failed)?;
-        let words: io::Result<Vec<CString>> = command.iter().map(|w| c_path(Path::new(w))).collect();
+        let words: io::Result<Vec<CString>> =
+            command.iter().map(|w| c_path(Path::new(w))).collect();
         let words = words.map_err(failed)?;
         let mut argv: Vec<*const libc::c_char> = words.iter().map(|w| w.as_ptr()).collect();
         argv.push(std::ptr::null());
@@ -51,13 +61,26 @@ impl Child {
         if pid == 0 {
             // SAFETY: we are the forked child; all pointers were made before the fork.
             unsafe {
-                run(wait.as_raw_fd(), go.as_raw_fd(), tell.as_raw_fd(), program.as_ptr(), argv.as_ptr())
+                run(
+                    wait.as_raw_fd(),
+                    go.as_raw_fd(),
+                    tell.as_raw_fd(),
+                    program.as_ptr(),
+                    argv.as_ptr(),
+                )
             }
         }
         drop((wait, tell));
         let process = PidFd::open(pid).map_err(failed)?;
         let (go, exec_error) = (Some(File::from(go)), File::from(exec_error));
-        Ok(Child { pid, process, command: text, go, exec_error, status: None })
+        Ok(Child {
+            pid,
+            process,
+            command: text,
+            go,
+            exec_error,
+            status: None,
+        })
     }
 
     /// Its process id.
@@ -67,13 +90,17 @@ impl Child {
 
     /// Lets it exec.
     pub fn release(&mut self) -> Result<()> {
-        let failed =
-            |command: &str, e: io::Error| Error::Command { command: command.into(), why: e.to_string() };
+        let failed = |command: &str, e: io::Error| Error::Command {
+            command: command.into(),
+            why: e.to_string(),
+        };
         if let Some(mut go) = self.go.take() {
             go.write_all(b"g").map_err(|e| failed(&self.command, e))?;
         }
         let mut error = Vec::new();
-        self.exec_error.read_to_end(&mut error).map_err(|e| failed(&self.command, e))?;
+        self.exec_error
+            .read_to_end(&mut error)
+            .map_err(|e| failed(&self.command, e))?;
         match error.try_into().map(i32::from_ne_bytes) {
             Ok(errno) => Err(failed(&self.command, io::Error::from_raw_os_error(errno))),
             Err(_) => Ok(()), // nothing came: it runs
@@ -117,7 +144,11 @@ impl Child {
             jvm.signal(libc::SIGTERM);
         }
         if self.status().is_none() {
-            self.process.signal(if self.go.is_some() { libc::SIGKILL } else { libc::SIGTERM });
+            self.process.signal(if self.go.is_some() {
+                libc::SIGKILL
+            } else {
+                libc::SIGTERM
+            });
             if self.wait(GRACE, || false).is_none() {
                 self.process.signal(libc::SIGKILL);
                 self.wait(GRACE, || false);
@@ -153,7 +184,13 @@ unsafe fn run(
     // SAFETY: async-signal-safe calls only, on descriptors and memory that the caller vouches for.
     unsafe {
         // Rust ignores SIGPIPE and the command line catches others: the command wants neither.
-        for signal in [libc::SIGPIPE, libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT] {
+        for signal in [
+            libc::SIGPIPE,
+            libc::SIGINT,
+            libc::SIGTERM,
+            libc::SIGHUP,
+            libc::SIGQUIT,
+        ] {
             libc::signal(signal, libc::SIG_DFL);
         }
         let mut none: libc::sigset_t = std::mem::zeroed();
@@ -191,13 +228,18 @@ fn find(program: &OsStr) -> io::Result<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_else(|| "/usr/bin:/bin".into());
     std::env::split_paths(&path)
         .map(|dir| dir.join(program))
-        .find(|p| p.metadata().is_ok_and(|m| m.is_file() && m.permissions().mode() & 0o111 != 0))
+        .find(|p| {
+            p.metadata()
+                .is_ok_and(|m| m.is_file() && m.permissions().mode() & 0o111 != 0)
+        })
         .ok_or_else(|| io::Error::new(io::ErrorKind::NotFound, "command not found"))
 }
 
 /// Whether a command is the java launcher, which takes `-javaagent` as its first option.
 pub fn is_java(command: &[OsString]) -> bool {
-    command.first().is_some_and(|p| Path::new(p).file_name() == Some(OsStr::new("java")))
+    command
+        .first()
+        .is_some_and(|p| Path::new(p).file_name() == Some(OsStr::new("java")))
 }
 
 /// The command with the agent as its first option.
@@ -223,7 +265,8 @@ mod tests {
     fn a_child_does_nothing_before_it_is_let_go() {
         let dir = tempfile::tempdir().expect("a directory");
         let mark = dir.path().join("mark");
-        let mut child = Child::waiting(&sh(&format!("touch {}; exit 3", mark.display()))).expect("forked");
+        let mut child =
+            Child::waiting(&sh(&format!("touch {}; exit 3", mark.display()))).expect("forked");
         assert_eq!(child.wait(Duration::from_millis(100), || false), None);
         assert!(!mark.exists());
         child.release().expect("it runs");
@@ -255,13 +298,19 @@ mod tests {
                 Ok(()) => panic!("it ran"),
             }
         };
-        assert_eq!(error(&["no-such-command-here"]), "no-such-command-here: command not found");
+        assert_eq!(
+            error(&["no-such-command-here"]),
+            "no-such-command-here: command not found"
+        );
         assert!(error(&["/dev/null", "x"]).starts_with("/dev/null x: Permission denied"));
     }
 
     #[test]
     fn the_agent_is_the_first_option_of_java_only() {
-        let java: Vec<OsString> = ["/opt/jdk/bin/java", "-jar", "x.jar"].iter().map(Into::into).collect();
+        let java: Vec<OsString> = ["/opt/jdk/bin/java", "-jar", "x.jar"]
+            .iter()
+            .map(Into::into)
+            .collect();
         assert!(is_java(&java));
         assert!(!is_java(&sh("java")));
         assert!(!is_java(&[]));

@@ -41,14 +41,26 @@ impl Drain {
         let counts = Arc::new(Counts::default());
         let stop = Arc::new(AtomicBool::new(false));
         let failed = Arc::new(Mutex::new(None));
-        let work = Work { rings, agent, counts: counts.clone(), stop: stop.clone() };
+        let work = Work {
+            rings,
+            agent,
+            counts: counts.clone(),
+            stop: stop.clone(),
+        };
         let report = failed.clone();
-        let thread = std::thread::Builder::new().name("loadline-drain".into()).spawn(move || {
-            if let Err(e) = work.run() {
-                *report.lock().unwrap_or_else(|e| e.into_inner()) = Some(e);
-            }
-        })?;
-        Ok(Drain { counts, stop, failed, thread: Some(thread) })
+        let thread = std::thread::Builder::new()
+            .name("loadline-drain".into())
+            .spawn(move || {
+                if let Err(e) = work.run() {
+                    *report.lock().unwrap_or_else(|e| e.into_inner()) = Some(e);
+                }
+            })?;
+        Ok(Drain {
+            counts,
+            stop,
+            failed,
+            thread: Some(thread),
+        })
     }
 
     /// What was moved so far.
@@ -58,7 +70,10 @@ impl Drain {
 
     /// Whether an error has ended it.
     pub fn has_failed(&self) -> bool {
-        self.failed.lock().unwrap_or_else(|e| e.into_inner()).is_some()
+        self.failed
+            .lock()
+            .unwrap_or_else(|e| e.into_inner())
+            .is_some()
     }
 
     /// Drains what is left and ends; the error if there was one.
@@ -99,10 +114,14 @@ impl Work {
             }
             for ring in &mut self.rings {
                 let moved = ring.drain()?;
-                self.counts.records.fetch_add(moved.records, Ordering::Relaxed);
+                self.counts
+                    .records
+                    .fetch_add(moved.records, Ordering::Relaxed);
                 self.counts.bytes.fetch_add(moved.bytes, Ordering::Relaxed);
             }
-            self.counts.cpu_ns.store(sys::thread_cpu_ns(), Ordering::Relaxed);
+            self.counts
+                .cpu_ns
+                .store(sys::thread_cpu_ns(), Ordering::Relaxed);
             if last {
                 return Ok(());
             }

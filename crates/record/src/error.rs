@@ -4,7 +4,9 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The output directory is not free.
-    #[error("output directory in use: {0} exists and is not empty; name another one with -o, or remove it")]
+    #[error(
+        "output directory in use: {0} exists and is not empty; name another one with -o, or remove it"
+    )]
     OutputInUse(PathBuf),
     /// There is no such process.
     #[error("there is no process {pid}\n  running JVMs: {running}")]
@@ -15,7 +17,9 @@ pub enum Error {
         running: String,
     },
     /// The process is something else.
-    #[error("process {pid} is not a Java virtual machine (it is {name})\n  running JVMs: {running}")]
+    #[error(
+        "process {pid} is not a Java virtual machine (it is {name})\n  running JVMs: {running}"
+    )]
     NotAJvm {
         /// The process.
         pid: i32,
@@ -113,7 +117,9 @@ pub enum Error {
         seconds: f64,
     },
     /// The recorder of this trace is alive.
-    #[error("{dir} is still being recorded by process {by}: stop that first (Ctrl-C, or kill -INT {by})")]
+    #[error(
+        "{dir} is still being recorded by process {by}: stop that first (Ctrl-C, or kill -INT {by})"
+    )]
     StillRecording {
         /// The trace's directory.
         dir: PathBuf,
@@ -139,5 +145,8 @@ pub type Result<T> = std::result::Result<T, Error>;
 
 /// Names the file of an I/O error.
 pub(crate) fn io(path: impl AsRef<Path>) -> impl FnOnce(std::io::Error) -> Error {
-    move |source| Error::Io { path: path.as_ref().to_path_buf(), source }
+    move |source| Error::Io {
+        path: path.as_ref().to_path_buf(),
+        source,
+    }
 }

@@ -31,7 +31,12 @@ pub fn running_jvms() -> Vec<Jvm> {
             let status = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
             let uid = crate::procfs::parse::effective_id(&status, "Uid")?;
             let main = main_of(&command_line(pid)).unwrap_or_else(|| comm(pid));
-            Some(Jvm { pid, name: short_name(&main), uid, main })
+            Some(Jvm {
+                pid,
+                name: short_name(&main),
+                uid,
+                main,
+            })
         })
         .collect();
     found.sort_by_key(|j| j.pid);
@@ -51,7 +56,10 @@ pub fn list(jvms: &[Jvm]) -> String {
     if jvms.is_empty() {
         return "none".into();
     }
-    jvms.iter().map(|j| format!("{} {}", j.pid, j.name)).collect::<Vec<_>>().join(", ")
+    jvms.iter()
+        .map(|j| format!("{} {}", j.pid, j.name))
+        .collect::<Vec<_>>()
+        .join(", ")
 }
 
 /// The one JVM with this name; else the one whose main class or jar contains it.
@@ -64,9 +72,15 @@ fn choose(text: &str, jvms: &[Jvm]) -> Result<i32> {
         matches = jvms.iter().filter(partly).cloned().collect();
     }
     match matches.as_slice() {
-        [] => Err(Error::NoSuchJvm { text: text.into(), running: list(jvms) }),
+        [] => Err(Error::NoSuchJvm {
+            text: text.into(),
+            running: list(jvms),
+        }),
         [one] => Ok(one.pid),
-        several => Err(Error::Ambiguous { text: text.into(), matches: list(several) }),
+        several => Err(Error::Ambiguous {
+            text: text.into(),
+            matches: list(several),
+        }),
     }
 }
 
@@ -77,19 +91,25 @@ pub fn is_jvm(pid: i32) -> bool {
 
 fn maps_jvm(maps: &str) -> bool {
     // An upgrade of the JDK leaves the old library mapped as "libjvm.so (deleted)".
-    maps.lines().any(|l| l.trim_end_matches(" (deleted)").ends_with("/libjvm.so"))
+    maps.lines()
+        .any(|l| l.trim_end_matches(" (deleted)").ends_with("/libjvm.so"))
 }
 
 /// The kernel's name of a process.
 pub fn comm(pid: i32) -> String {
-    std::fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default().trim().to_owned()
+    std::fs::read_to_string(format!("/proc/{pid}/comm"))
+        .unwrap_or_default()
+        .trim()
+        .to_owned()
 }
 
 /// Command line of a process.
 pub fn command_line(pid: i32) -> Vec<String> {
     let bytes = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-    let mut words: Vec<String> =
-        bytes.split(|&b| b == 0).map(|w| String::from_utf8_lossy(w).into_owned()).collect();
+    let mut words: Vec<String> = bytes
+        .split(|&b| b == 0)
+        .map(|w| String::from_utf8_lossy(w).into_owned())
+        .collect();
     words.pop(); // what is behind the last NUL
     words
 }
@@ -97,7 +117,11 @@ pub fn command_line(pid: i32) -> Vec<String> {
 /// Name of the program that a java command line runs; of another command, of the command.
 pub fn name_of(command: &[String]) -> String {
     let main = main_of(command);
-    short_name(main.as_deref().or(command.first().map(String::as_str)).unwrap_or(""))
+    short_name(
+        main.as_deref()
+            .or(command.first().map(String::as_str))
+            .unwrap_or(""),
+    )
 }
 
 /// Options of the launcher whose value is the next word (java(1)).
@@ -161,8 +185,14 @@ mod tests {
     fn the_name_is_the_main_class_or_jar_without_its_path() {
         for (line, name) in [
             ("java -Xmx1g -jar /opt/shop.jar --port 1", "shop"),
-            ("/usr/bin/java -cp a:b -Dx=y org.apache.catalina.startup.Bootstrap start", "Bootstrap"),
-            ("java --add-opens java.base/java.lang=ALL-UNNAMED --class-path x kafka.Kafka", "Kafka"),
+            (
+                "/usr/bin/java -cp a:b -Dx=y org.apache.catalina.startup.Bootstrap start",
+                "Bootstrap",
+            ),
+            (
+                "java --add-opens java.base/java.lang=ALL-UNNAMED --class-path x kafka.Kafka",
+                "Kafka",
+            ),
             ("java -p mods -m app/org.example.Main", "Main"),
             ("java --module=app/org.example.Main", "Main"),
             ("java @options Main", "Main"),
@@ -176,12 +206,21 @@ mod tests {
     }
 
     fn jvm(pid: i32, main: &str) -> Jvm {
-        Jvm { pid, name: short_name(main), uid: 0, main: main.into() }
+        Jvm {
+            pid,
+            name: short_name(main),
+            uid: 0,
+            main: main.into(),
+        }
     }
 
     #[test]
     fn a_name_means_the_jvm_that_has_it_before_those_that_contain_it() {
-        let jvms = [jvm(1, "/opt/shop.jar"), jvm(2, "/opt/shop-admin.jar"), jvm(3, "kafka.Kafka")];
+        let jvms = [
+            jvm(1, "/opt/shop.jar"),
+            jvm(2, "/opt/shop-admin.jar"),
+            jvm(3, "kafka.Kafka"),
+        ];
         assert_eq!(choose("shop", &jvms).expect("exact"), 1);
         assert_eq!(choose("SHOP", &jvms).expect("case does not matter"), 1);
         assert_eq!(choose("admin", &jvms).expect("a part"), 2);
@@ -193,7 +232,9 @@ mod tests {
         let jvms = [jvm(1, "/opt/shop-a.jar"), jvm(2, "/opt/shop-b.jar")];
         let several = choose("shop", &jvms).expect_err("two match").to_string();
         assert!(several.contains("1 shop-a, 2 shop-b"), "{several}");
-        let none = choose("kafka", &jvms).expect_err("none matches").to_string();
+        let none = choose("kafka", &jvms)
+            .expect_err("none matches")
+            .to_string();
         assert!(none.contains("running JVMs: 1 shop-a, 2 shop-b"), "{none}");
         assert!(choose("", &jvms).is_err());
         let empty = choose("x", &[]).expect_err("none runs").to_string();
@@ -207,9 +248,15 @@ mod tests {
 
     #[test]
     fn a_jvm_is_known_by_its_library_even_if_that_was_replaced() {
-        assert!(maps_jvm("7f00-7f01 r-xp 0 08:01 5  /usr/lib/jvm/x/lib/server/libjvm.so\n"));
-        assert!(maps_jvm("7f00-7f01 r-xp 0 08:01 5  /usr/lib/jvm/x/lib/server/libjvm.so (deleted)\n"));
-        assert!(!maps_jvm("7f00-7f01 r-xp 0 08:01 5  /usr/lib/libjvm.so.conf\n"));
+        assert!(maps_jvm(
+            "7f00-7f01 r-xp 0 08:01 5  /usr/lib/jvm/x/lib/server/libjvm.so\n"
+        ));
+        assert!(maps_jvm(
+            "7f00-7f01 r-xp 0 08:01 5  /usr/lib/jvm/x/lib/server/libjvm.so (deleted)\n"
+        ));
+        assert!(!maps_jvm(
+            "7f00-7f01 r-xp 0 08:01 5  /usr/lib/libjvm.so.conf\n"
+        ));
         assert!(!is_jvm(std::process::id() as i32));
     }
 }

@@ -68,10 +68,14 @@ impl<'a> Kernel<'a> {
             .open(storage)
             .map_err(|e| explain("opening the programs", &e))?;
         let rodata = open.maps.rodata_data.as_deref_mut();
-        let rodata = rodata.ok_or_else(|| "kernel level: the program has no constants".to_owned())?;
+        let rodata =
+            rodata.ok_or_else(|| "kernel level: the program has no constants".to_owned())?;
         rodata.switch_has_state = switch_has_state()?.into();
         rodata.fd_of_call = calls::table();
-        open.maps.rings.set_max_entries(cpus as u32).map_err(|e| explain("sizing the map", &e))?;
+        open.maps
+            .rings
+            .set_max_entries(cpus as u32)
+            .map_err(|e| explain("sizing the map", &e))?;
         for program in [
             &mut open.progs.on_switch,
             &mut open.progs.on_waking,
@@ -84,12 +88,18 @@ impl<'a> Kernel<'a> {
         for program in [&mut open.progs.on_sys_enter, &mut open.progs.on_sys_exit] {
             program.set_autoload(wanted.syscalls);
         }
-        let skel = open.load().map_err(|e| explain("loading the programs", &e))?;
+        let skel = open
+            .load()
+            .map_err(|e| explain("loading the programs", &e))?;
         let rings = (0..cpus as u32)
             .map(|cpu| new_ring(&skel, cpu, ring_bytes))
             .collect::<libbpf_rs::Result<Vec<_>>>()
             .map_err(|e| explain(&format!("making a ring of {ring_bytes} bytes per CPU"), &e))?;
-        Ok(Kernel { skel, rings, ring_bytes })
+        Ok(Kernel {
+            skel,
+            rings,
+            ring_bytes,
+        })
     }
 
     /// The rings, one per possible CPU, and the size of each.
@@ -108,7 +118,9 @@ impl<'a> Kernel<'a> {
 
     /// Attaches the programs: from now on records come.
     pub fn attach(&mut self) -> Result<(), String> {
-        self.skel.attach().map_err(|e| explain("attaching the programs", &e))
+        self.skel
+            .attach()
+            .map_err(|e| explain("attaching the programs", &e))
     }
 
     /// Detaches them: no record comes after this returns.
@@ -119,23 +131,40 @@ impl<'a> Kernel<'a> {
     /// Records that found their ring full.
     pub fn lost(&self) -> u64 {
         // A failing look-up would mean that our own map is gone.
-        let Ok(Some(counts)) = self.skel.maps.lost.lookup_percpu(&0u32.to_ne_bytes(), MapFlags::ANY)
+        let Ok(Some(counts)) = self
+            .skel
+            .maps
+            .lost
+            .lookup_percpu(&0u32.to_ne_bytes(), MapFlags::ANY)
         else {
             return 0;
         };
-        counts.iter().filter_map(|c| c.as_slice().try_into().ok()).map(u64::from_ne_bytes).sum()
+        counts
+            .iter()
+            .filter_map(|c| c.as_slice().try_into().ok())
+            .map(u64::from_ne_bytes)
+            .sum()
     }
 }
 
 fn new_ring(skel: &KernelSkel, cpu: u32, bytes: usize) -> libbpf_rs::Result<MapHandle> {
     let options = libbpf_rs::libbpf_sys::bpf_map_create_opts {
-        sz: size_of::<libbpf_rs::libbpf_sys::bpf_map_create_opts>() as libbpf_rs::libbpf_sys::size_t,
+        sz: size_of::<libbpf_rs::libbpf_sys::bpf_map_create_opts>()
+            as libbpf_rs::libbpf_sys::size_t,
         ..Default::default()
     };
-    let ring =
-        MapHandle::create(MapType::RingBuf, Some("loadline_ring"), 0, 0, bytes as u32, &options)?;
+    let ring = MapHandle::create(
+        MapType::RingBuf,
+        Some("loadline_ring"),
+        0,
+        0,
+        bytes as u32,
+        &options,
+    )?;
     let fd = std::os::fd::AsRawFd::as_raw_fd(&ring.as_fd());
-    skel.maps.rings.update(&cpu.to_ne_bytes(), &fd.to_ne_bytes(), MapFlags::ANY)?;
+    skel.maps
+        .rings
+        .update(&cpu.to_ne_bytes(), &fd.to_ne_bytes(), MapFlags::ANY)?;
     Ok(ring)
 }
 
@@ -190,7 +219,9 @@ fn switch_has_state() -> Result<bool, String> {
         .map(|f| f.len());
     match arguments {
         Some(n) => Ok(n >= 5),
-        None => Err("kernel level needs Linux 5.11 or later with the tracepoint sched_switch".into()),
+        None => {
+            Err("kernel level needs Linux 5.11 or later with the tracepoint sched_switch".into())
+        }
     }
 }
 
@@ -208,18 +239,23 @@ fn keep_messages() {
 
 fn explain(doing: &str, error: &libbpf_rs::Error) -> String {
     let messages = MESSAGES.lock().unwrap_or_else(|e| e.into_inner());
-    // The first message is the cause; a verifier's log may follow, of which the end tells most.
-    let said = match messages.as_slice() {
-        [] => String::new(),
-        [one] => format!("; libbpf: {}", last_lines(one, 3)),
-        [first, .., last] => format!("; libbpf: {}; {}", last_lines(first, 3), last_lines(last, 3)),
-    };
+    let said = cause(&messages)
+        .map(|c| format!(": {c}"))
+        .unwrap_or_default();
     format!("kernel level: {doing} failed: {error}{said} (needs Linux 5.11 or later)")
 }
 
-fn last_lines(text: &str, n: usize) -> String {
-    let lines: Vec<&str> = text.lines().collect();
-    lines[lines.len().saturating_sub(n)..].join(" | ")
+/// What tells most: the verifier's verdict, which stands before its statistics; else the first
+/// message, because others follow from it.
+fn cause(messages: &[String]) -> Option<&str> {
+    let lines = messages.iter().flat_map(|m| m.lines());
+    let verdict = lines
+        .clone()
+        .zip(lines.skip(1))
+        .find(|(_, next)| next.starts_with("processed "));
+    verdict
+        .map(|(line, _)| line)
+        .or_else(|| messages.first()?.lines().next())
 }
 
 #[cfg(test)]
@@ -237,8 +273,14 @@ mod tests {
     }
 
     #[test]
-    fn only_the_end_of_a_long_message_is_kept() {
-        assert_eq!(last_lines("a\nb\nc\nd", 2), "c | d");
-        assert_eq!(last_lines("", 2), "");
+    fn the_verifiers_verdict_tells_more_than_what_libbpf_says_around_it() {
+        let load = "libbpf: prog 'x': BPF program load failed: -EACCES";
+        let log = "-- BEGIN PROG LOAD LOG --\n0: R1=ctx()\nR0 bitwise operator\nprocessed 26 insns\n-- END --";
+        assert_eq!(
+            cause(&[load.into(), log.into()]),
+            Some("R0 bitwise operator")
+        );
+        assert_eq!(cause(&[load.into(), "libbpf: failed".into()]), Some(load));
+        assert_eq!(cause(&[]), None);
     }
 }

@@ -22,6 +22,7 @@ mod jvms;
 mod kernel;
 mod machine;
 mod options;
+mod prepare;
 mod procfs;
 mod record;
 mod recover;

@@ -25,7 +25,9 @@ fn cpu_model(cpuinfo: &str) -> String {
         })
     };
     // arm64 has no name of the model, only its part number.
-    value("model name").or_else(|| value("CPU part").map(|p| format!("arm64 part {p}"))).unwrap_or_default()
+    value("model name")
+        .or_else(|| value("CPU part").map(|p| format!("arm64 part {p}")))
+        .unwrap_or_default()
 }
 
 fn memory_bytes(meminfo: &str) -> u64 {
@@ -40,8 +42,17 @@ mod tests {
 
     #[test]
     fn models_and_memory_are_read() {
-        assert_eq!(cpu_model("processor\t: 0\nmodel name\t: Xeon 2.5\n"), "Xeon 2.5");
-        assert_eq!(cpu_model("processor\t: 0\nCPU part\t: 0xd0c\n"), "arm64 part 0xd0c");
-        assert_eq!(memory_bytes("MemTotal:       1024 kB\nMemFree: 1 kB\n"), 1 << 20);
+        assert_eq!(
+            cpu_model("processor\t: 0\nmodel name\t: Xeon 2.5\n"),
+            "Xeon 2.5"
+        );
+        assert_eq!(
+            cpu_model("processor\t: 0\nCPU part\t: 0xd0c\n"),
+            "arm64 part 0xd0c"
+        );
+        assert_eq!(
+            memory_bytes("MemTotal:       1024 kB\nMemFree: 1 kB\n"),
+            1 << 20
+        );
     }
 }

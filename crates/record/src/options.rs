@@ -35,7 +35,13 @@ pub struct Levels {
 impl Default for Levels {
     /// All but system calls.
     fn default() -> Levels {
-        Levels { kernel: true, syscalls: false, jvm: true, server: true, app: true }
+        Levels {
+            kernel: true,
+            syscalls: false,
+            jvm: true,
+            server: true,
+            app: true,
+        }
     }
 }
 

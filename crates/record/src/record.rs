@@ -11,19 +11,19 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use loadline_trace::meta::{self, Level};
-use loadline_trace::spool::agent::{Header, state};
+use loadline_trace::meta::Level;
+use loadline_trace::spool::agent::state;
 use loadline_trace::spool::procfs::Line;
 use loadline_trace::spool::session::Session;
 
-use crate::agent::{AgentSpool, For};
+use crate::agent::AgentSpool;
 use crate::attach::Attach;
 use crate::child;
 use crate::drain::{Drain, is_full};
 use crate::error::{Error, Result, io};
-use crate::kernel::{Kernel, Storage, Wanted};
-use crate::machine::machine;
+use crate::kernel::{Kernel, Storage};
 use crate::options::{Options, Progress, Stage, Target};
+use crate::prepare::{absolute, describe, load_kernel, new_agent, new_session, without_kernel};
 use crate::procfs::Watcher;
 use crate::ring::Ring;
 use crate::subject::Subject;
@@ -106,8 +106,20 @@ impl<'a> Recording<'a> {
         storage: &'a mut Storage,
         stop: &'a AtomicBool,
     ) -> Result<Recording<'a>> {
-        let mut levels: BTreeMap<String, Level> =
-            o.levels.all().iter().map(|(n, w)| ((*n).into(), Level { recorded: *w, why: String::new() })).collect();
+        let mut levels: BTreeMap<String, Level> = o
+            .levels
+            .all()
+            .iter()
+            .map(|(n, w)| {
+                (
+                    (*n).into(),
+                    Level {
+                        recorded: *w,
+                        why: String::new(),
+                    },
+                )
+            })
+            .collect();
         let kernel = load_kernel(o, storage, &mut levels)?;
         let mut rings = Vec::new();
         if let Some(kernel) = &kernel {
@@ -125,9 +137,9 @@ impl<'a> Recording<'a> {
         let drain = Drain::start(rings, agent.clone()).map_err(io(dir.raw().path()))?;
         let subject = match (subject, &o.target) {
             (Some(subject), _) => subject,
-            (None, Target::Command(command)) if agent.is_some() => {
-                Subject::waiting(&child::with_agent(command, &absolute(&o.agent.jar)?, dir.raw().path()))?
-            }
+            (None, Target::Command(command)) if agent.is_some() => Subject::waiting(
+                &child::with_agent(command, &absolute(&o.agent.jar)?, dir.raw().path()),
+            )?,
             (None, Target::Command(command)) => Subject::waiting(command)?,
             (None, Target::Pid(pid)) => Subject::running(*pid)?,
         };
@@ -137,13 +149,25 @@ impl<'a> Recording<'a> {
         let session = new_session(&subject, levels);
         session.store(&dir.raw().session())?;
         let begun = Instant::now();
-        Ok(Recording { options: o, stop, drain, kernel, agent, watcher, session, dir, begun, subject })
+        Ok(Recording {
+            options: o,
+            stop,
+            drain,
+            kernel,
+            agent,
+            watcher,
+            session,
+            dir,
+            begun,
+            subject,
+        })
     }
 
     /// Starts the agent, attaches the programs, reads the threads: from here on it records.
     fn begin(&mut self, progress: &mut dyn FnMut(&Progress)) -> Result<()> {
         self.tell(Stage::Attaching, progress);
-        let waits = self.subject.child.is_some() && matches!(&self.options.target,
+        let waits = self.subject.child.is_some()
+            && matches!(&self.options.target,
             Target::Command(c) if child::is_java(c));
         if !waits && self.agent.is_some() {
             self.attach_agent()?;
@@ -169,7 +193,9 @@ impl<'a> Recording<'a> {
     }
 
     fn attach_agent(&self) -> Result<()> {
-        let Some(spool) = &self.agent else { return Ok(()) };
+        let Some(spool) = &self.agent else {
+            return Ok(());
+        };
         let (target, raw) = (&self.subject.target, self.dir.raw());
         let jar = absolute(&self.options.agent.jar)?;
         target.check_reaches(&jar, false)?;
@@ -183,13 +209,18 @@ impl<'a> Recording<'a> {
 
     /// Waits for the agent of a JVM that we start; one that ends before that is no error.
     fn await_agent(&mut self) -> Result<()> {
-        let Some(spool) = self.agent.clone() else { return Ok(()) };
+        let Some(spool) = self.agent.clone() else {
+            return Ok(());
+        };
         match self.wait_recording(&spool) {
             Err(_) if self.subject.has_ended() || self.stop.load(Ordering::Relaxed) => {
                 let why = "the process ended, or was stopped, before the agent had started";
                 for name in ["jvm", "server", "app"] {
                     if let Some(level) = self.session.levels.get_mut(name).filter(|l| l.recorded) {
-                        *level = Level { recorded: false, why: why.into() };
+                        *level = Level {
+                            recorded: false,
+                            why: why.into(),
+                        };
                     }
                 }
                 Ok(())
@@ -202,7 +233,10 @@ impl<'a> Recording<'a> {
         let give_up = || self.subject.has_ended() || self.stop.load(Ordering::Relaxed);
         spool
             .wait_recording(AGENT_START, give_up)
-            .map_err(|why| Error::Agent { pid: self.subject.target.pid, why })
+            .map_err(|why| Error::Agent {
+                pid: self.subject.target.pid,
+                why,
+            })
     }
 
     /// Names, Java ids and kernel ids of the threads of a JVM that was running.
@@ -211,7 +245,9 @@ impl<'a> Recording<'a> {
         let attach = Attach::open(&self.subject.target, ATTACH)?;
         let dump = attach.command("threaddump", ["", "", ""], ATTACH)?;
         let line = Line::JavaThreads { ts, dump };
-        self.watcher.write(&line).map_err(io(self.dir.raw().procfs()))
+        self.watcher
+            .write(&line)
+            .map_err(io(self.dir.raw().procfs()))
     }
 
     fn run(&mut self, progress: &mut dyn FnMut(&Progress)) -> Ended {
@@ -221,7 +257,9 @@ impl<'a> Recording<'a> {
             if let Err(e) = self.dump_threads()
                 && !self.subject.has_ended()
             {
-                self.session.notes.push(format!("No thread dump at the start: {e}"));
+                self.session
+                    .notes
+                    .push(format!("No thread dump at the start: {e}"));
             }
         }
         let mut told = Instant::now() - TELL;
@@ -229,7 +267,10 @@ impl<'a> Recording<'a> {
             if self.subject.process.wait_exit(Duration::from_millis(50)) {
                 return Ended::TargetExited;
             }
-            let over = self.options.duration.is_some_and(|d| self.begun.elapsed() >= d);
+            let over = self
+                .options
+                .duration
+                .is_some_and(|d| self.begun.elapsed() >= d);
             if self.stop.load(Ordering::Relaxed) || over || self.drain.has_failed() {
                 return Ended::Stopped; // what failed is told when the drain is finished
             }
@@ -275,13 +316,16 @@ impl<'a> Recording<'a> {
         self.end_agent(&mut failed);
         self.session.target_exit = self.subject.end_child(SCRIPT_END);
         if let Some(e) = &failed {
-            self.session.notes.push(format!("The recording ended early: {e}"));
+            self.session
+                .notes
+                .push(format!("The recording ended early: {e}"));
         }
         self.dir.store_last(&self.session)?;
         match failed {
-            Some(Error::Io { source, .. }) if is_full(&source) => {
-                Err(Error::DiskFull { dir: self.dir.path().into(), seconds })
-            }
+            Some(Error::Io { source, .. }) if is_full(&source) => Err(Error::DiskFull {
+                dir: self.dir.path().into(),
+                seconds,
+            }),
             Some(e) => Err(e),
             None => Ok(std::mem::take(&mut self.session)),
         }
@@ -312,7 +356,11 @@ impl<'a> Recording<'a> {
         let kernel_lost = self.kernel.as_ref().map_or(0, Kernel::lost);
         progress(&Progress {
             stage,
-            elapsed: if stage == Stage::Attaching { Duration::ZERO } else { self.begun.elapsed() },
+            elapsed: if stage == Stage::Attaching {
+                Duration::ZERO
+            } else {
+                self.begun.elapsed()
+            },
             kernel_events: counts.records.load(Ordering::Relaxed),
             agent_bytes,
             bytes: counts.bytes.load(Ordering::Relaxed) + agent_bytes + self.watcher.bytes(),
@@ -321,78 +369,4 @@ impl<'a> Recording<'a> {
             target: describe(&self.subject, agent.map(|a| a.header())),
         });
     }
-}
-
-/// Loads the programs that are wanted; without them goes on if something else is wanted.
-fn load_kernel<'a>(
-    o: &Options,
-    storage: &'a mut Storage,
-    levels: &mut BTreeMap<String, Level>,
-) -> Result<Option<Kernel<'a>>> {
-    let wanted = Wanted { scheduler: o.levels.kernel, syscalls: o.levels.syscalls };
-    if !wanted.scheduler && !wanted.syscalls {
-        return Ok(None);
-    }
-    match Kernel::load(storage, wanted, o.ring_bytes) {
-        Ok(kernel) => Ok(Some(kernel)),
-        Err(why) => without_kernel(levels, why).map(|()| None),
-    }
-}
-
-fn without_kernel(levels: &mut BTreeMap<String, Level>, why: String) -> Result<()> {
-    for name in ["kernel", "syscalls"] {
-        if let Some(level) = levels.get_mut(name).filter(|l| l.recorded) {
-            *level = Level { recorded: false, why: why.clone() };
-        }
-    }
-    match levels.values().any(|l| l.recorded) {
-        true => Ok(()),
-        false => Err(Error::NoLevel(why)),
-    }
-}
-
-fn new_agent(o: &Options, dir: &TraceDir, subject: Option<&Subject>, levels: u32) -> Result<AgentSpool> {
-    let target = subject.map(|s| &s.target);
-    let library = absolute(&o.agent.library)?;
-    let what = For {
-        levels,
-        recorder_pid: if target.is_none_or(|t| t.our_pids) { std::process::id() } else { 0 },
-        library: &library.to_string_lossy(),
-        owner: target.map_or((sys::euid(), 0), |t| (t.uid, t.gid)),
-    };
-    AgentSpool::create(dir.raw(), o.agent_capacity, &what)
-}
-
-fn new_session(subject: &Subject, levels: BTreeMap<String, Level>) -> Session {
-    let target = &subject.target;
-    Session {
-        writer: concat!("loadline ", env!("CARGO_PKG_VERSION")).into(),
-        recorder_pid: std::process::id() as i32,
-        begin_unix_ns: sys::unix_ns(),
-        begin_ns: now_ns(),
-        target: meta::Target {
-            pid: target.pid,
-            name: target.name.clone(),
-            command: target.cmdline.clone(),
-            ..meta::Target::default()
-        },
-        target_nspid: target.nspid,
-        machine: machine(target.cpus()),
-        levels,
-        ..Session::default()
-    }
-}
-
-fn absolute(path: &std::path::Path) -> Result<std::path::PathBuf> {
-    std::fs::canonicalize(path).map_err(io(path))
-}
-
-fn describe(subject: &Subject, agent: Option<Header>) -> String {
-    let target = &subject.target;
-    let info: serde_json::Value =
-        agent.and_then(|h| serde_json::from_str(&h.info).ok()).unwrap_or_default();
-    let texts = ["jvm", "server"].map(|k| info.get(k).and_then(|v| v.as_str()).unwrap_or_default());
-    let mut parts = vec![format!("pid {}", target.pid)];
-    parts.extend(texts.iter().filter(|t| !t.is_empty()).map(|t| (*t).to_owned()));
-    format!("{} ({})", target.name, parts.join(", "))
 }

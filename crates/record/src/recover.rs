@@ -24,7 +24,10 @@ pub fn recover(dir: &Path) -> Result<()> {
     let mut session = Session::load(&raw.session())?;
     let lock = File::open(raw.path()).map_err(io(raw.path()))?;
     if !sys::try_lock(&lock).map_err(io(raw.path()))? {
-        return Err(Error::StillRecording { dir: dir.into(), by: session.recorder_pid });
+        return Err(Error::StillRecording {
+            dir: dir.into(),
+            by: session.recorder_pid,
+        });
     }
     if session.end_ns != 0 {
         return Ok(());
@@ -51,7 +54,9 @@ fn last_written(raw: &RawDir) -> Result<i64> {
         last = last.max(last_of_agent(&file).map_err(io(raw.agent()))?);
     }
     let text = std::fs::read(raw.procfs()).unwrap_or_default();
-    let of_proc = procfs::lines(&String::from_utf8_lossy(&text)).map(|l| time_of(&l)).max();
+    let of_proc = procfs::lines(&String::from_utf8_lossy(&text))
+        .map(|l| time_of(&l))
+        .max();
     Ok(last.max(of_proc.unwrap_or(0)))
 }
 
@@ -70,7 +75,9 @@ fn last_of_agent(file: &File) -> std::io::Result<i64> {
     let mut reader = BufReader::with_capacity(agent::CHUNK, file);
     let mut chunk = vec![0; agent::CHUNK];
     reader.read_exact(&mut chunk[..agent::CHUNK])?;
-    let Some(header) = agent::header(&chunk) else { return Ok(0) };
+    let Some(header) = agent::header(&chunk) else {
+        return Ok(0);
+    };
     // Odd if the spool was closed. Behind `next` is nothing but blocks allocated ahead.
     let end = (header.next & !1).min(file.metadata()?.len());
     reader.seek(SeekFrom::Start(agent::CHUNK as u64))?;
@@ -103,7 +110,12 @@ mod tests {
         let dir = tempfile::tempdir().expect("a directory");
         let raw = RawDir::of(dir.path());
         std::fs::create_dir(raw.path()).expect("raw");
-        let session = Session { begin_ns: 100, end_ns, recorder_pid: 1, ..Session::default() };
+        let session = Session {
+            begin_ns: 100,
+            end_ns,
+            recorder_pid: 1,
+            ..Session::default()
+        };
         session.store(&raw.session()).expect("stored");
         (dir, raw)
     }
@@ -117,7 +129,7 @@ mod tests {
 
     fn agent_spool(events: &[(i64, u32)]) -> Vec<u8> {
         let mut spool = agent::new_header(1 << 20, 7, 0, "");
-        let next = 2 * agent::CHUNK as u64 | 1;
+        let next = (2 * agent::CHUNK as u64) | 1;
         spool[agent::at::NEXT..][..8].copy_from_slice(&next.to_le_bytes());
         let mut chunk = agent::CHUNK_MAGIC.to_le_bytes().to_vec();
         chunk.extend(1u32.to_le_bytes());
@@ -131,9 +143,13 @@ mod tests {
     #[test]
     fn the_end_is_the_last_thing_written_in_any_spool() {
         let (dir, raw) = recording(0);
-        std::fs::write(raw.agent(), agent_spool(&[(500, 60), (700, 61), (900, 0)])).expect("written");
-        std::fs::write(raw.procfs(), "{\"what\":\"cpu_time\",\"ts\":600,\"threads\":[]}\n{\"wh")
+        std::fs::write(raw.agent(), agent_spool(&[(500, 60), (700, 61), (900, 0)]))
             .expect("written");
+        std::fs::write(
+            raw.procfs(),
+            "{\"what\":\"cpu_time\",\"ts\":600,\"threads\":[]}\n{\"wh",
+        )
+        .expect("written");
         recover(dir.path()).expect("recovered");
         let session = Session::load(&raw.session()).expect("readable");
         assert_eq!((session.end_ns, session.ended.as_str()), (700, "recovered"));
@@ -161,7 +177,10 @@ mod tests {
         let lock = File::open(raw.path()).expect("raw");
         assert!(sys::try_lock(&lock).expect("locked"));
         let error = recover(dir.path()).expect_err("refused").to_string();
-        assert!(error.contains("still being recorded by process 1"), "{error}");
+        assert!(
+            error.contains("still being recorded by process 1"),
+            "{error}"
+        );
     }
 
     #[test]

@@ -45,7 +45,14 @@ impl Ring {
         let page = page_size();
         let consumer = Mapping::new(&fd, 0, page, true)?;
         let data = Mapping::new(&fd, page as u64, page + 2 * size, false)?;
-        Ok(Ring { consumer, data, page, size: size as u64, position: 0, spool })
+        Ok(Ring {
+            consumer,
+            data,
+            page,
+            size: size as u64,
+            position: 0,
+            spool,
+        })
     }
 
     /// Writes all finished records to the spool. After an error nothing more can be drained.
@@ -56,7 +63,9 @@ impl Ring {
         if span.bytes == 0 {
             return Ok(span);
         }
-        let begin = self.data.at(self.page + (self.position & (self.size - 1)) as usize);
+        let begin = self
+            .data
+            .at(self.page + (self.position & (self.size - 1)) as usize);
         // SAFETY: at most one ring's worth of bytes from a place in the first of the two mappings,
         // which the kernel does not touch until the consumer's position has passed them.
         let bytes = unsafe { std::slice::from_raw_parts(begin, span.bytes as usize) };
@@ -66,7 +75,8 @@ impl Ring {
         }
         self.position += span.bytes;
         // SAFETY: the consumer's position is an aligned word that only we write.
-        unsafe { &*self.consumer.at(0).cast::<AtomicU64>() }.store(self.position, Ordering::Release);
+        unsafe { &*self.consumer.at(0).cast::<AtomicU64>() }
+            .store(self.position, Ordering::Release);
         Ok(span)
     }
 
@@ -91,7 +101,10 @@ fn finished(consumer: u64, producer: u64, header: impl Fn(u64) -> u32) -> Draine
         }
         at += HEADER + u64::from(word & !DISCARDED).next_multiple_of(8);
     }
-    Drained { bytes: at - consumer, records }
+    Drained {
+        bytes: at - consumer,
+        records,
+    }
 }
 
 /// Size of a page of memory.
@@ -117,13 +130,28 @@ mod tests {
             72 => 32 | BUSY,
             _ => panic!("looked behind a busy record, at {at}"),
         };
-        assert_eq!(finished(0, 200, header), Drained { bytes: 72, records: 1 });
+        assert_eq!(
+            finished(0, 200, header),
+            Drained {
+                bytes: 72,
+                records: 1
+            }
+        );
     }
 
     #[test]
     fn a_drain_ends_at_the_producer() {
-        assert_eq!(finished(80, 160, |_| 29), Drained { bytes: 80, records: 2 });
-        assert_eq!(finished(80, 80, |_| panic!("nothing to look at")), Drained::default());
+        assert_eq!(
+            finished(80, 160, |_| 29),
+            Drained {
+                bytes: 80,
+                records: 2
+            }
+        );
+        assert_eq!(
+            finished(80, 80, |_| panic!("nothing to look at")),
+            Drained::default()
+        );
     }
 
     #[test]

@@ -38,29 +38,50 @@ impl Subject {
     fn claim(target: Target, child: Option<Child>) -> Result<Subject> {
         let pid = target.pid;
         let claim = Claim::take(pid)?;
-        let process = PidFd::open(pid)
-            .map_err(|_| Error::NoSuchProcess { pid, running: jvms::list(&jvms::running_jvms()) })?;
-        Ok(Subject { target, process, child, _claim: claim })
+        let process = PidFd::open(pid).map_err(|_| Error::NoSuchProcess {
+            pid,
+            running: jvms::list(&jvms::running_jvms()),
+        })?;
+        Ok(Subject {
+            target,
+            process,
+            child,
+            _claim: claim,
+        })
     }
 
     /// A java command that waits for [`Child::release`].
     pub fn waiting(command: &[OsString]) -> Result<Subject> {
         let child = Child::waiting(command)?;
         let mut target = Target::look(child.pid())?;
-        target.cmdline = command.iter().map(|w| w.to_string_lossy().into_owned()).collect();
+        target.cmdline = command
+            .iter()
+            .map(|w| w.to_string_lossy().into_owned())
+            .collect();
         target.name = jvms::name_of(&target.cmdline);
         Subject::claim(target, Some(child))
     }
 
     /// The JVM that another command becomes, or starts.
     pub fn started(command: &[OsString], stop: &AtomicBool) -> Result<Subject> {
-        let text = || command.iter().map(|w| w.to_string_lossy()).collect::<Vec<_>>().join(" ");
-        let never = |why: String| Error::Command { command: text(), why };
+        let text = || {
+            command
+                .iter()
+                .map(|w| w.to_string_lossy())
+                .collect::<Vec<_>>()
+                .join(" ")
+        };
+        let never = |why: String| Error::Command {
+            command: text(),
+            why,
+        };
         let mut child = Child::waiting(command)?;
         child.release()?;
         loop {
             if let Some(status) = child.status() {
-                return Err(never(format!("it ended (status {status}) and was never a JVM")));
+                return Err(never(format!(
+                    "it ended (status {status}) and was never a JVM"
+                )));
             }
             if stop.load(Ordering::Relaxed) {
                 return Err(never("stopped before it became a JVM".into()));
@@ -120,8 +141,11 @@ fn descendants(root: i32, parents: &HashMap<i32, i32>) -> Vec<i32> {
     let mut at = 0;
     while at < found.len() {
         let parent = found[at];
-        let mut children: Vec<i32> =
-            parents.iter().filter(|(c, p)| **p == parent && !found.contains(c)).map(|(c, _)| *c).collect();
+        let mut children: Vec<i32> = parents
+            .iter()
+            .filter(|(c, p)| **p == parent && !found.contains(c))
+            .map(|(c, _)| *c)
+            .collect();
         children.sort_unstable();
         found.extend(children);
         at += 1;
@@ -143,7 +167,13 @@ mod tests {
     #[test]
     fn a_command_that_is_no_jvm_says_so_when_it_ends() {
         let command: Vec<OsString> = ["sh", "-c", "exit 4"].iter().map(Into::into).collect();
-        let error = Subject::started(&command, &AtomicBool::new(false)).err().expect("no JVM").to_string();
-        assert_eq!(error, "sh -c exit 4: it ended (status 4) and was never a JVM");
+        let error = Subject::started(&command, &AtomicBool::new(false))
+            .err()
+            .expect("no JVM")
+            .to_string();
+        assert_eq!(
+            error,
+            "sh -c exit 4: it ended (status 4) and was never a JVM"
+        );
     }
 }

@@ -10,11 +10,18 @@ use std::time::Duration;
 
 /// Turns the -1 of a system call into its error.
 pub fn check(result: libc::c_int) -> io::Result<libc::c_int> {
-    if result < 0 { Err(io::Error::last_os_error()) } else { Ok(result) }
+    if result < 0 {
+        Err(io::Error::last_os_error())
+    } else {
+        Ok(result)
+    }
 }
 
 fn clock_ns(clock: libc::clockid_t) -> io::Result<i64> {
-    let mut t = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    let mut t = libc::timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
     // SAFETY: `t` is a valid timespec that outlives the call.
     check(unsafe { libc::clock_gettime(clock, &mut t) })?;
     Ok(t.tv_sec * 1_000_000_000 + t.tv_nsec)
@@ -71,7 +78,11 @@ impl PidFd {
 
     /// Waits for the exit for at most so long; true if the process has exited.
     pub fn wait_exit(&self, at_most: Duration) -> bool {
-        let mut p = libc::pollfd { fd: self.0.as_raw_fd(), events: libc::POLLIN, revents: 0 };
+        let mut p = libc::pollfd {
+            fd: self.0.as_raw_fd(),
+            events: libc::POLLIN,
+            revents: 0,
+        };
         // SAFETY: one valid pollfd. A signal ends the wait early, which callers take for a timeout.
         unsafe { libc::poll(&mut p, 1, at_most.as_millis().min(60_000) as libc::c_int) > 0 }
     }
@@ -105,7 +116,12 @@ pub fn try_lock(file: &File) -> io::Result<bool> {
 pub fn allocate(file: &File, offset: u64, len: u64) -> io::Result<()> {
     // SAFETY: a descriptor that `file` keeps open, and plain integers.
     let r = unsafe {
-        libc::fallocate(file.as_raw_fd(), 0, offset as libc::off_t, len as libc::off_t)
+        libc::fallocate(
+            file.as_raw_fd(),
+            0,
+            offset as libc::off_t,
+            len as libc::off_t,
+        )
     };
     match check(r) {
         Ok(_) => Ok(()),
@@ -172,7 +188,11 @@ impl Mapping {
 
     /// Address of the byte at `offset`.
     pub fn at(&self, offset: usize) -> *mut u8 {
-        assert!(offset < self.len, "offset {offset} is outside of a mapping of {}", self.len);
+        assert!(
+            offset < self.len,
+            "offset {offset} is outside of a mapping of {}",
+            self.len
+        );
         // SAFETY: inside the mapping, as just asserted.
         unsafe { self.at.add(offset) }
     }
@@ -214,7 +234,11 @@ pub fn affinity(pid: i32) -> u32 {
 
 /// Process id of whoever made the other end of a Unix socket.
 pub fn peer_pid(socket: &impl AsRawFd) -> io::Result<i32> {
-    let mut peer = libc::ucred { pid: 0, uid: 0, gid: 0 };
+    let mut peer = libc::ucred {
+        pid: 0,
+        uid: 0,
+        gid: 0,
+    };
     let mut len = size_of::<libc::ucred>() as libc::socklen_t;
     // SAFETY: `peer` and `len` are valid for writing and `len` says the size.
     check(unsafe {

@@ -35,7 +35,10 @@ pub struct Target {
 impl Target {
     /// Looks at a process without touching it.
     pub fn look(pid: i32) -> Result<Target> {
-        let gone = || Error::NoSuchProcess { pid, running: jvms::list(&jvms::running_jvms()) };
+        let gone = || Error::NoSuchProcess {
+            pid,
+            running: jvms::list(&jvms::running_jvms()),
+        };
         let status = std::fs::read_to_string(format!("/proc/{pid}/status")).map_err(|_| gone())?;
         // A thread's id opens /proc too, and would then be attached to under a wrong name.
         if parse::status(&status, "Tgid").and_then(|t| t.parse().ok()) != Some(pid) {
@@ -49,7 +52,10 @@ impl Target {
             nspid: parse::nspid(&status).unwrap_or(pid),
             uid: id("Uid")?,
             gid: id("Gid")?,
-            groups: groups.split_ascii_whitespace().filter_map(|g| g.parse().ok()).collect(),
+            groups: groups
+                .split_ascii_whitespace()
+                .filter_map(|g| g.parse().ok())
+                .collect(),
             name: jvms::name_of(&cmdline),
             cmdline,
             our_pids: namespace(pid, "pid") == namespace(std::process::id() as i32, "pid"),
@@ -61,11 +67,18 @@ impl Target {
         let pid = self.pid;
         let us = sys::euid();
         if us != 0 && us != self.uid {
-            return Err(Error::OtherUser { pid, owner: user_name(self.uid) });
+            return Err(Error::OtherUser {
+                pid,
+                owner: user_name(self.uid),
+            });
         }
         if !jvms::is_jvm(pid) {
             let running = jvms::list(&jvms::running_jvms());
-            return Err(Error::NotAJvm { pid, name: jvms::comm(pid), running });
+            return Err(Error::NotAJvm {
+                pid,
+                name: jvms::comm(pid),
+                running,
+            });
         }
         Ok(())
     }
@@ -110,7 +123,13 @@ impl Target {
     }
 
     fn open_as_target(&self, path: &Path, write: bool) -> std::io::Result<()> {
-        let open = || File::options().read(true).write(write).open(path).map(|_| ());
+        let open = || {
+            File::options()
+                .read(true)
+                .write(write)
+                .open(path)
+                .map(|_| ())
+        };
         if sys::euid() == self.uid {
             return open();
         }
@@ -120,7 +139,9 @@ impl Target {
                 sys::become_for_files(self.uid, self.gid, &self.groups)?;
                 open()
             });
-            opener.join().unwrap_or_else(|_| Err(std::io::Error::other("the check failed")))
+            opener
+                .join()
+                .unwrap_or_else(|_| Err(std::io::Error::other("the check failed")))
         })
     }
 
@@ -143,10 +164,15 @@ impl Claim {
     /// connecting to it tells the holder's process id.
     pub fn take(pid: i32) -> Result<Claim> {
         let name = format!("loadline-record-{pid}");
-        let failed = |e| Error::Attach { pid, why: format!("socket {name}: {e}") };
+        let failed = |e| Error::Attach {
+            pid,
+            why: format!("socket {name}: {e}"),
+        };
         let address = SocketAddr::from_abstract_name(&name).map_err(failed)?;
         match UnixListener::bind_addr(&address) {
-            Ok(listener) => Ok(Claim { _listener: listener }),
+            Ok(listener) => Ok(Claim {
+                _listener: listener,
+            }),
             Err(e) if e.kind() == std::io::ErrorKind::AddrInUse => {
                 let by = UnixStream::connect_addr(&address)
                     .and_then(|s| sys::peer_pid(&s))
@@ -210,7 +236,10 @@ mod tests {
             wait.recv().ok();
         });
         let tid = told.recv().expect("its id");
-        assert!(matches!(Target::look(tid), Err(Error::NoSuchProcess { .. })));
+        assert!(matches!(
+            Target::look(tid),
+            Err(Error::NoSuchProcess { .. })
+        ));
         assert_eq!(Target::look(own).expect("us").pid, own);
         drop(go);
         other.join().expect("joined");

@@ -44,15 +44,23 @@ impl TraceDir {
         let raw = RawDir::of(&dir);
         fs::create_dir(raw.path()).map_err(io(raw.path()))?;
         // Whoever the target runs as must be able to come through to its own two files.
-        for path in [&dir, raw.path()] {
+        let made = [made_dir.then_some(dir.as_path()), Some(raw.path())];
+        for path in made.into_iter().flatten() {
             let mode = fs::metadata(path).map_err(io(path))?.permissions().mode();
-            fs::set_permissions(path, fs::Permissions::from_mode(mode | 0o111)).map_err(io(path))?;
+            fs::set_permissions(path, fs::Permissions::from_mode(mode | 0o111))
+                .map_err(io(path))?;
         }
         let lock = File::open(raw.path()).map_err(io(raw.path()))?;
         if !sys::try_lock(&lock).map_err(io(raw.path()))? {
             return Err(Error::OutputInUse(out.into()));
         }
-        let new = TraceDir { dir, raw, made_dir, keep: false, _lock: lock };
+        let new = TraceDir {
+            dir,
+            raw,
+            made_dir,
+            keep: false,
+            _lock: lock,
+        };
         let reserve = new.reserve();
         let file = File::create_new(&reserve).map_err(io(&reserve))?;
         sys::allocate(&file, 0, RESERVE_BYTES).map_err(io(&reserve))?;
@@ -131,10 +139,19 @@ mod tests {
         let out = dir.path().join("t");
         let mut trace = TraceDir::create(&out).expect("made");
         trace.keep();
-        trace.store_last(&Session { end_ns: 5, ..Session::default() }).expect("stored");
+        trace
+            .store_last(&Session {
+                end_ns: 5,
+                ..Session::default()
+            })
+            .expect("stored");
         drop(trace);
         let raw = RawDir::of(&out);
         assert_eq!(Session::load(&raw.session()).expect("readable").end_ns, 5);
-        assert_eq!(fs::read_dir(raw.path()).expect("there").count(), 1, "the reserve is gone");
+        assert_eq!(
+            fs::read_dir(raw.path()).expect("there").count(),
+            1,
+            "the reserve is gone"
+        );
     }
 }

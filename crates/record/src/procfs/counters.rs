@@ -42,7 +42,8 @@ pub fn read(pid: i32, fds: usize) -> Vec<Line> {
     let text = std::fs::read_to_string("/proc/stat").unwrap_or_default();
     for t in parse::cpu_ticks(&text) {
         lines.push(line(
-            t.cpu.map_or_else(|| "machine".into(), |n| format!("cpu {n}")),
+            t.cpu
+                .map_or_else(|| "machine".into(), |n| format!("cpu {n}")),
             vec![
                 ("busy_seconds", seconds(t.busy)),
                 ("idle_seconds", seconds(t.idle)),
@@ -50,7 +51,10 @@ pub fn read(pid: i32, fds: usize) -> Vec<Line> {
             ],
         ));
     }
-    lines.push(line("recorder".into(), vec![("cpu_seconds", sys::own_cpu_ns() as f64 / 1e9)]));
+    lines.push(line(
+        "recorder".into(),
+        vec![("cpu_seconds", sys::own_cpu_ns() as f64 / 1e9)],
+    ));
     lines
 }
 
@@ -60,7 +64,11 @@ fn switches(pid: i32) -> (u64, u64) {
         let Ok(text) = std::fs::read_to_string(format!("/proc/{pid}/task/{tid}/status")) else {
             continue; // it has ended
         };
-        let of = |name| parse::status(&text, name).and_then(|v| v.parse::<u64>().ok()).unwrap_or(0);
+        let of = |name| {
+            parse::status(&text, name)
+                .and_then(|v| v.parse::<u64>().ok())
+                .unwrap_or(0)
+        };
         sum.0 += of("voluntary_ctxt_switches");
         sum.1 += of("nonvoluntary_ctxt_switches");
     }
@@ -81,9 +89,9 @@ mod tests {
         let lines = read(std::process::id() as i32, 3);
         let value = |scope: &str, name: &str| {
             lines.iter().find_map(|l| match l {
-                Line::Counters { scope: s, values, .. } if s == scope => {
-                    values.iter().find(|v| v.0 == name).map(|v| v.1)
-                }
+                Line::Counters {
+                    scope: s, values, ..
+                } if s == scope => values.iter().find(|v| v.0 == name).map(|v| v.1),
                 _ => None,
             })
         };

@@ -21,7 +21,11 @@ pub struct Fds {
 impl Fds {
     /// Descriptors of `pid`; the first call of [`Fds::changes`] tells all.
     pub fn new(pid: i32) -> Fds {
-        Fds { pid, open: HashMap::new(), unsettled: false }
+        Fds {
+            pid,
+            open: HashMap::new(),
+            unsettled: false,
+        }
     }
 
     /// What changed since the last call; `None` if nothing did.
@@ -31,7 +35,11 @@ impl Fds {
         let news = links.iter().any(|(fd, link)| {
             link.starts_with("socket:") && self.open.get(fd).is_none_or(|f| f.link != *link)
         });
-        let sockets = if news || self.unsettled { Some(sockets(self.pid)) } else { None };
+        let sockets = if news || self.unsettled {
+            Some(sockets(self.pid))
+        } else {
+            None
+        };
         let (opened, closed, open, unsettled) = compare(&self.open, links, sockets.as_ref());
         self.open = open;
         self.unsettled = unsettled;
@@ -67,13 +75,22 @@ fn compare(
         };
         // One that is bound but neither listens nor is connected may be about to connect.
         unsettled |= socket.is_some_and(|s| !s.listens && s.remote.is_none());
-        let now = FdSeen { fd, link, local, remote };
+        let now = FdSeen {
+            fd,
+            link,
+            local,
+            remote,
+        };
         if old.is_none_or(|o| o.local != now.local || o.remote != now.remote) {
             opened.push(now.clone());
         }
         open.insert(fd, now);
     }
-    let mut closed: Vec<i32> = before.keys().copied().filter(|fd| !open.contains_key(fd)).collect();
+    let mut closed: Vec<i32> = before
+        .keys()
+        .copied()
+        .filter(|fd| !open.contains_key(fd))
+        .collect();
     closed.sort_unstable();
     (opened, closed, open, unsettled)
 }
@@ -108,15 +125,28 @@ mod tests {
     fn socket(inode: u64, remote: Option<&str>) -> (u64, Socket) {
         let local = "127.0.0.1:80".parse().expect("an address");
         let remote = remote.map(|r| r.parse().expect("an address"));
-        (inode, Socket { inode, local, remote, listens: false })
+        (
+            inode,
+            Socket {
+                inode,
+                local,
+                remote,
+                listens: false,
+            },
+        )
     }
 
     #[test]
     fn only_changes_are_told() {
-        let links = |l: &[(i32, &str)]| l.iter().map(|(f, s)| (*f, s.to_string())).collect::<Vec<_>>();
+        let links = |l: &[(i32, &str)]| {
+            l.iter()
+                .map(|(f, s)| (*f, s.to_string()))
+                .collect::<Vec<_>>()
+        };
         let first = links(&[(0, "/dev/null"), (5, "socket:[9]")]);
         let sockets = HashMap::from([socket(9, None)]);
-        let (opened, closed, open, unsettled) = compare(&Open::new(), first.clone(), Some(&sockets));
+        let (opened, closed, open, unsettled) =
+            compare(&Open::new(), first.clone(), Some(&sockets));
         assert_eq!((opened.len(), closed.len(), unsettled), (2, 0, true));
 
         let connected = HashMap::from([socket(9, Some("127.0.0.1:99"))]);
@@ -130,7 +160,10 @@ mod tests {
 
         let (opened, closed, _, _) = compare(&open, links(&[(5, "socket:[10]")]), None);
         assert_eq!(opened[0].link, "socket:[10]", "the number was used again");
-        assert_eq!(opened[0].local, None, "and the old addresses are not its own");
+        assert_eq!(
+            opened[0].local, None,
+            "and the old addresses are not its own"
+        );
         assert_eq!(closed, [0]);
     }
 
@@ -140,9 +173,14 @@ mod tests {
         let address = listener.local_addr().expect("an address");
         let client = std::net::TcpStream::connect(address).expect("connected");
         let mut fds = Fds::new(std::process::id() as i32);
-        let Some(Line::Fds { opened, .. }) = fds.changes() else { panic!("nothing is open") };
+        let Some(Line::Fds { opened, .. }) = fds.changes() else {
+            panic!("nothing is open")
+        };
         let own = client.local_addr().expect("an address").to_string();
-        let seen = opened.iter().find(|f| f.local.as_deref() == Some(&own)).expect("the client's");
+        let seen = opened
+            .iter()
+            .find(|f| f.local.as_deref() == Some(&own))
+            .expect("the client's");
         assert_eq!(seen.remote, Some(address.to_string()));
         assert!(fds.len() >= 2);
     }

@@ -36,17 +36,27 @@ pub fn stat(text: &str) -> Option<Stat> {
 
 /// A field of `/proc/PID/status`.
 pub fn status<'a>(text: &'a str, name: &str) -> Option<&'a str> {
-    text.lines().find_map(|l| l.strip_prefix(name)?.strip_prefix(':')).map(str::trim)
+    text.lines()
+        .find_map(|l| l.strip_prefix(name)?.strip_prefix(':'))
+        .map(str::trim)
 }
 
 /// The id in the innermost pid namespace, from `/proc/PID/status`.
 pub fn nspid(status_text: &str) -> Option<i32> {
-    status(status_text, "NSpid")?.split_ascii_whitespace().last()?.parse().ok()
+    status(status_text, "NSpid")?
+        .split_ascii_whitespace()
+        .last()?
+        .parse()
+        .ok()
 }
 
 /// Effective user or group id (`Uid`, `Gid`), from `/proc/PID/status`.
 pub fn effective_id(status_text: &str, name: &str) -> Option<u32> {
-    status(status_text, name)?.split_ascii_whitespace().nth(1)?.parse().ok()
+    status(status_text, name)?
+        .split_ascii_whitespace()
+        .nth(1)?
+        .parse()
+        .ok()
 }
 
 /// Whether a process has a handler for a signal, from `/proc/PID/status`.
@@ -95,7 +105,9 @@ pub fn cpu_ticks(text: &str) -> Vec<CpuTicks> {
             };
             let t: Vec<u64> = words.filter_map(|w| w.parse().ok()).collect();
             // user nice system idle iowait irq softirq steal; guest is in user already
-            let [user, nice, system, idle, iowait, irq, softirq, ..] = t[..] else { return None };
+            let [user, nice, system, idle, iowait, irq, softirq, ..] = t[..] else {
+                return None;
+            };
             let steal = t.get(7).copied().unwrap_or(0);
             Some(CpuTicks {
                 cpu,
@@ -161,7 +173,10 @@ fn address(text: &str) -> Option<SocketAddr> {
 
 /// The inode in `socket:[123]`.
 pub fn socket_inode(link: &str) -> Option<u64> {
-    link.strip_prefix("socket:[")?.strip_suffix(']')?.parse().ok()
+    link.strip_prefix("socket:[")?
+        .strip_suffix(']')?
+        .parse()
+        .ok()
 }
 
 #[cfg(test)]
@@ -170,10 +185,14 @@ mod tests {
 
     #[test]
     fn a_name_with_parentheses_and_spaces_does_not_shift_the_fields() {
-        let text = "42 (a) R (b c) S 7 42 42 0 -1 4194304 0 0 0 0 11 12 0 0 20 0 33 0 900 1000 555 0";
+        let text =
+            "42 (a) R (b c) S 7 42 42 0 -1 4194304 0 0 0 0 11 12 0 0 20 0 33 0 900 1000 555 0";
         let s = stat(text).expect("a stat line");
         assert_eq!(s.comm, "a) R (b c");
-        assert_eq!((s.state, s.parent, s.threads, s.rss_pages), ('S', 7, 33, 555));
+        assert_eq!(
+            (s.state, s.parent, s.threads, s.rss_pages),
+            ('S', 7, 33, 555)
+        );
         assert_eq!(stat("42 (cut"), None);
         assert_eq!(stat(""), None);
     }
@@ -190,8 +209,14 @@ mod tests {
 
     #[test]
     fn a_thread_is_in_a_call_only_if_the_kernel_names_one() {
-        assert_eq!(syscall("0 0x7 0x7ffd 0x400 0x0 0x0 0x0 0x7ffe 0x7f00"), Some((0, 7)));
-        assert_eq!(syscall("202 0x7f1234 0x0 0x0 0x0 0x0 0x0 0x7ffe 0x7f00"), Some((202, 0x7f1234)));
+        assert_eq!(
+            syscall("0 0x7 0x7ffd 0x400 0x0 0x0 0x0 0x7ffe 0x7f00"),
+            Some((0, 7))
+        );
+        assert_eq!(
+            syscall("202 0x7f1234 0x0 0x0 0x0 0x0 0x0 0x7ffe 0x7f00"),
+            Some((202, 0x7f1234))
+        );
         assert_eq!(syscall("running"), None);
         assert_eq!(syscall("-1 0x7ffe 0x7f00"), None);
         assert_eq!(syscall(""), None);
@@ -199,10 +224,19 @@ mod tests {
 
     #[test]
     fn ticks_are_busy_idle_or_stolen() {
-        let text = "cpu  10 1 5 100 7 2 3 4 0 0\ncpu0 6 1 5 50 7 2 3 4 0 0\nintr 5\ncpu9 1 1 1 1 1 1 1\n";
+        let text =
+            "cpu  10 1 5 100 7 2 3 4 0 0\ncpu0 6 1 5 50 7 2 3 4 0 0\nintr 5\ncpu9 1 1 1 1 1 1 1\n";
         let t = cpu_ticks(text);
         assert_eq!(t.len(), 2);
-        assert_eq!(t[0], CpuTicks { cpu: None, busy: 21, idle: 107, steal: 4 });
+        assert_eq!(
+            t[0],
+            CpuTicks {
+                cpu: None,
+                busy: 21,
+                idle: 107,
+                steal: 4
+            }
+        );
         assert_eq!(t[1].cpu, Some(0));
     }
 
@@ -211,17 +245,29 @@ mod tests {
         let v4 = "   0: 0100007F:1F90 0200007F:C350 01 00000000:00000000 00:00000000 00000000  1000        0 12345 1 0 20 4";
         let s = socket(v4).expect("a socket");
         assert_eq!(s.local.to_string(), "127.0.0.1:8080");
-        assert_eq!(s.remote.map(|r| r.to_string()).as_deref(), Some("127.0.0.2:50000"));
+        assert_eq!(
+            s.remote.map(|r| r.to_string()).as_deref(),
+            Some("127.0.0.2:50000")
+        );
         assert_eq!((s.inode, s.listens), (12345, false));
 
         let listening = "1: 00000000000000000000000000000000:20FB 00000000000000000000000000000000:0000 0A 00000000:00000000 00:00000000 00000000 0 0 77 1";
         let s = socket(listening).expect("a socket");
-        assert_eq!((s.local.to_string().as_str(), s.remote, s.listens), ("[::]:8443", None, true));
+        assert_eq!(
+            (s.local.to_string().as_str(), s.remote, s.listens),
+            ("[::]:8443", None, true)
+        );
 
         let mapped = "1: 0000000000000000FFFF00000100007F:20FB 0000000000000000FFFF00000100007F:A000 01 00000000:00000000 00:00000000 00000000 0 0 78 1";
-        assert_eq!(socket(mapped).expect("a socket").local.to_string(), "127.0.0.1:8443");
+        assert_eq!(
+            socket(mapped).expect("a socket").local.to_string(),
+            "127.0.0.1:8443"
+        );
 
-        assert_eq!(socket("  sl  local_address rem_address   st tx_queue rx_queue tr"), None);
+        assert_eq!(
+            socket("  sl  local_address rem_address   st tx_queue rx_queue tr"),
+            None
+        );
         assert_eq!(socket_inode("socket:[12345]"), Some(12345));
         assert_eq!(socket_inode("/dev/null"), None);
     }

@@ -21,7 +21,11 @@ pub struct Threads {
 impl Threads {
     /// Threads of `pid`; `own_ids` if it lives in another pid namespace.
     pub fn new(pid: i32, own_ids: bool) -> Threads {
-        Threads { pid, own_ids, known: HashSet::new() }
+        Threads {
+            pid,
+            own_ids,
+            known: HashSet::new(),
+        }
     }
 
     /// Threads that were not seen by the last call. Repeats until a pass finds none, because
@@ -30,7 +34,11 @@ impl Threads {
         let mut seen = Vec::new();
         for _ in 0..10 {
             let tids = tids(self.pid);
-            let fresh: Vec<i32> = tids.iter().copied().filter(|t| !self.known.contains(t)).collect();
+            let fresh: Vec<i32> = tids
+                .iter()
+                .copied()
+                .filter(|t| !self.known.contains(t))
+                .collect();
             self.known = tids.into_iter().collect();
             if fresh.is_empty() {
                 break;
@@ -124,9 +132,15 @@ mod tests {
         assert_eq!((seen.state, seen.nstid), ('S', seen.tid));
         assert_eq!(seen.syscall, Some(libc::SYS_futex as i32));
         assert_eq!(seen.fd, None);
-        assert!(!threads.new_ones().iter().any(|t| t.tid == seen.tid), "seen a second time");
+        assert!(
+            !threads.new_ones().iter().any(|t| t.tid == seen.tid),
+            "seen a second time"
+        );
         assert!(cpu_times(own).iter().any(|t| t.0 == seen.tid));
         drop(go);
-        sleeper.join().expect("joined").expect_err("the channel closed");
+        sleeper
+            .join()
+            .expect("joined")
+            .expect_err("the channel closed");
     }
 }

@@ -13,7 +13,8 @@
 //!      8  u32  version (1)
 //!     12  u32  chunk size (65536)
 //!     16  u64  capacity: bytes that may be written now; grows up to the file's size, which is mapped whole
-//!     24  u64  next: offset of the next free chunk (compare and swap; never past capacity)
+//!     24  u64  next: offset of the next free chunk (compare and swap; never past capacity);
+//!                 odd once the recorder has closed the file, so that no claim can succeed any more
 //!     32  u64  events lost because the file was full (atomic)
 //!     40  u64  strings lost because the dictionary was full (atomic)
 //!     48  u32  state: 0 created, 1 agent starting, 2 recording, 3 stopped, 4 failed

@@ -1,0 +1,117 @@
+//! What is made before a recording begins: loaded programs, the agent's spool, the session.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use loadline_trace::meta::{self, Level};
+use loadline_trace::spool::agent::Header;
+use loadline_trace::spool::session::Session;
+
+use crate::agent::{AgentSpool, For};
+use crate::error::{Error, Result, io};
+use crate::kernel::{Kernel, Storage, Wanted};
+use crate::machine::machine;
+use crate::options::Options;
+use crate::subject::Subject;
+use crate::sys::{self, now_ns};
+use crate::trace_dir::TraceDir;
+
+/// Loads the programs that are wanted; without them goes on if something else is wanted.
+pub fn load_kernel<'a>(
+    o: &Options,
+    storage: &'a mut Storage,
+    levels: &mut BTreeMap<String, Level>,
+) -> Result<Option<Kernel<'a>>> {
+    let wanted = Wanted {
+        scheduler: o.levels.kernel,
+        syscalls: o.levels.syscalls,
+    };
+    if !wanted.scheduler && !wanted.syscalls {
+        return Ok(None);
+    }
+    match Kernel::load(storage, wanted, o.ring_bytes) {
+        Ok(kernel) => Ok(Some(kernel)),
+        Err(why) => without_kernel(levels, why).map(|()| None),
+    }
+}
+
+/// Marks the kernel's levels as missing for this reason; an error if nothing else is recorded.
+pub fn without_kernel(levels: &mut BTreeMap<String, Level>, why: String) -> Result<()> {
+    for name in ["kernel", "syscalls"] {
+        if let Some(level) = levels.get_mut(name).filter(|l| l.recorded) {
+            *level = Level {
+                recorded: false,
+                why: why.clone(),
+            };
+        }
+    }
+    match levels.values().any(|l| l.recorded) {
+        true => Ok(()),
+        false => Err(Error::NoLevel(why)),
+    }
+}
+
+/// The agent's spool for a target, or for a command that we shall start.
+pub fn new_agent(
+    o: &Options,
+    dir: &TraceDir,
+    subject: Option<&Subject>,
+    levels: u32,
+) -> Result<AgentSpool> {
+    let target = subject.map(|s| &s.target);
+    let library = absolute(&o.agent.library)?;
+    let what = For {
+        levels,
+        recorder_pid: if target.is_none_or(|t| t.our_pids) {
+            std::process::id()
+        } else {
+            0
+        },
+        library: &library.to_string_lossy(),
+        owner: target.map_or((sys::euid(), 0), |t| (t.uid, t.gid)),
+    };
+    AgentSpool::create(dir.raw(), o.agent_capacity, &what)
+}
+
+/// The session as it is known before the begin.
+pub fn new_session(subject: &Subject, levels: BTreeMap<String, Level>) -> Session {
+    let target = &subject.target;
+    Session {
+        writer: concat!("loadline ", env!("CARGO_PKG_VERSION")).into(),
+        recorder_pid: std::process::id() as i32,
+        begin_unix_ns: sys::unix_ns(),
+        begin_ns: now_ns(),
+        target: meta::Target {
+            pid: target.pid,
+            name: target.name.clone(),
+            command: target.cmdline.clone(),
+            ..meta::Target::default()
+        },
+        target_nspid: target.nspid,
+        machine: machine(target.cpus()),
+        levels,
+        ..Session::default()
+    }
+}
+
+/// A path that means the same to the target.
+pub fn absolute(path: &Path) -> Result<PathBuf> {
+    std::fs::canonicalize(path).map_err(io(path))
+}
+
+/// The target in a few words, with what the agent says of it.
+pub fn describe(subject: &Subject, agent: Option<Header>) -> String {
+    let target = &subject.target;
+    let info: serde_json::Value = agent
+        .and_then(|h| serde_json::from_str(&h.info).ok())
+        .unwrap_or_default();
+    let texts = ["jvm", "server"].map(|k| info.get(k).and_then(|v| v.as_str()).unwrap_or_default());
+    let mut parts = vec![format!("pid {}", target.pid)];
+    parts.extend(
+        texts
+            .iter()
+            .filter(|t| !t.is_empty())
+            .map(|t| (*t).to_owned()),
+    );
+    format!("{} ({})", target.name, parts.join(", "))
+}

@@ -1,0 +1,342 @@
+//! The kernel level on real programs. Needs root and a kernel with BTF.
+
+mod common;
+
+use std::collections::HashSet;
+use std::io::Write;
+use std::process::Command;
+use std::time::Duration;
+
+use common::*;
+use loadline_trace::spool::kernel::{EXIT, NEW, NEXT_TRACED, PREV_TRACED, SWITCH, SYSCALL, WAKING};
+use loadline_trace::spool::procfs::Line;
+
+const BUSY: &str = "for (int i = 0; i < 4; i++) run(\"busy-\" + i, () -> spin());";
+
+#[test]
+fn every_busy_thread_has_switches_and_nothing_stays_in_the_kernel() {
+    if let Some(why) = no_bpf() {
+        skip!("{why}");
+    }
+    let _alone = alone();
+    let jvm = Jvm::start("Busy", &format!("{BUSY} {READY}"));
+    let busy = tids(jvm.pid(), "busy-");
+    assert_eq!(busy.len(), 4);
+    let out = jvm.dir.path().join("t");
+    succeeded(&run(recorder_on(
+        jvm.pid(),
+        &out,
+        &["--levels", "kernel", "--seconds", "1.5"],
+    )));
+
+    let records = kernel_records(&out);
+    for tid in &busy {
+        let arrives = |r: &&loadline_trace::spool::kernel::Record| {
+            r.kind == SWITCH && r.flags & NEXT_TRACED != 0 && r.a == *tid
+        };
+        let leaves = |r: &&loadline_trace::spool::kernel::Record| {
+            r.kind == SWITCH && r.flags & PREV_TRACED != 0 && r.tid == *tid
+        };
+        assert!(
+            records.iter().filter(arrives).count() > 5,
+            "thread {tid} was hardly ever on a CPU"
+        );
+        assert!(
+            records.iter().filter(leaves).count() > 5,
+            "thread {tid} hardly ever left"
+        );
+    }
+    assert!(
+        !records.iter().any(|r| r.kind == SYSCALL),
+        "system calls were not asked for"
+    );
+
+    let session = session(&out);
+    assert!(session.levels["kernel"].recorded && !session.levels["syscalls"].recorded);
+    assert_eq!(
+        (session.ended.as_str(), session.target.name.as_str()),
+        ("stopped", "Busy")
+    );
+    assert!(session.end_ns - session.begin_ns >= 1_500_000_000);
+    let lines = proc_lines(&out);
+    let Some(Line::Threads { threads, .. }) = lines.first() else {
+        panic!("threads come first")
+    };
+    let seen: HashSet<u32> = threads.iter().map(|t| t.tid as u32).collect();
+    assert!(busy.iter().all(|t| seen.contains(t)));
+    assert!(
+        threads.iter().all(|t| t.ts <= session.begin_ns),
+        "all were seen before the begin"
+    );
+    assert!(
+        lines
+            .iter()
+            .any(|l| matches!(l, Line::Fds { opened, .. } if opened.len() > 2))
+    );
+    assert_eq!(
+        lines
+            .iter()
+            .filter(|l| matches!(l, Line::CpuTime { .. }))
+            .count(),
+        2
+    );
+    eventually("no program is left", || programs() == 0);
+}
+
+#[test]
+fn running_time_of_a_busy_program_is_its_cpu_time() {
+    if let Some(why) = no_bpf() {
+        skip!("{why}");
+    }
+    let _alone = alone();
+    let jvm = Jvm::start("Busy", &format!("{BUSY} {READY}"));
+    let out = jvm.dir.path().join("t");
+    succeeded(&run(recorder_on(
+        jvm.pid(),
+        &out,
+        &["--levels", "kernel", "--seconds", "3"],
+    )));
+    let times: Vec<_> = proc_lines(&out)
+        .into_iter()
+        .filter_map(|l| match l {
+            Line::CpuTime { ts, threads } => Some((ts, threads.iter().map(|t| t.1).sum::<u64>())),
+            _ => None,
+        })
+        .collect();
+    let ((begin, before), (end, after)) = (times[0], times[1]);
+    // Some kernels do not report every switch: a thread may leave that was never seen to arrive. It
+    // came at some time after the last record of that CPU, so its time is known only within bounds.
+    let (mut sure, mut perhaps) = (0, 0);
+    let mut last = std::collections::HashMap::new(); // per CPU: when, and who arrived
+    for r in kernel_records(&out)
+        .into_iter()
+        .filter(|r| r.kind == SWITCH)
+    {
+        let arrived = (r.flags & NEXT_TRACED != 0).then_some(r.a);
+        let (since, who) = last.insert(r.cpu, (r.ts, arrived)).unwrap_or((begin, None));
+        if r.flags & PREV_TRACED != 0 {
+            let ran = (r.ts.min(end) - since.max(begin)).max(0);
+            if who == Some(r.tid) {
+                sure += ran;
+            } else {
+                perhaps += ran;
+            }
+        }
+    }
+    let [sure, perhaps, kernel] =
+        [sure as f64, perhaps as f64, (after - before) as f64].map(|ns| ns / 1e9);
+    // The kernel adds up at its ticks, of 10 ms at most, on each of the CPUs at both ends.
+    let ticks = 0.02
+        * std::thread::available_parallelism()
+            .expect("a number")
+            .get() as f64;
+    assert!(
+        sure <= kernel * 1.01 + ticks,
+        "trace {sure:.3} s, kernel {kernel:.3} s"
+    );
+    let most = sure + perhaps;
+    assert!(
+        most >= kernel * 0.99 - ticks,
+        "trace at most {most:.3} s, kernel {kernel:.3} s"
+    );
+    assert!(
+        perhaps < sure,
+        "{perhaps:.3} s without an arrival, {sure:.3} s with one"
+    );
+}
+
+#[test]
+fn threads_that_come_and_go_are_new_woken_and_dead() {
+    if let Some(why) = no_bpf() {
+        skip!("{why}");
+    }
+    let _alone = alone();
+    let body = "run(\"maker\", () -> { try { while (true) { run(\"made\", () -> {}).join(); Thread.sleep(20); } } \
+                catch (InterruptedException e) {} });";
+    let jvm = Jvm::start("Maker", &format!("{body} {READY}"));
+    let maker = tids(jvm.pid(), "maker")[0];
+    let out = jvm.dir.path().join("t");
+    succeeded(&run(recorder_on(
+        jvm.pid(),
+        &out,
+        &["--levels", "kernel", "--seconds", "1"],
+    )));
+    let records = kernel_records(&out);
+    let made: Vec<_> = records
+        .iter()
+        .filter(|r| r.kind == NEW && r.b == maker)
+        .collect();
+    assert!(made.len() > 5, "{} threads were made", made.len());
+    assert!(
+        made.iter().all(|r| r.a == r.tid),
+        "ids of our own namespace"
+    );
+    for new in &made[..made.len() - 1] {
+        assert!(
+            records
+                .iter()
+                .any(|r| r.kind == EXIT && r.tid == new.tid && r.ts > new.ts)
+        );
+    }
+    assert!(
+        records
+            .iter()
+            .any(|r| r.kind == WAKING && r.tid == maker && made.iter().any(|m| m.tid == r.a))
+    );
+}
+
+#[test]
+fn a_blocked_thread_names_its_call_and_descriptor_without_the_syscall_level() {
+    if let Some(why) = no_bpf() {
+        skip!("{why}");
+    }
+    let _alone = alone();
+    let mut jvm = Jvm::start(
+        "Reader",
+        "System.out.println(\"ready\"); while (System.in.read() >= 0) {}",
+    );
+    let out = jvm.dir.path().join("t");
+    let mut recorder = recorder_on(jvm.pid(), &out, &["--levels", "kernel", "--seconds", "1.2"])
+        .stdout(std::process::Stdio::null())
+        .spawn()
+        .expect("starts");
+    for _ in 0..30 {
+        jvm.stdin
+            .write_all(b"x")
+            .and_then(|()| jvm.stdin.flush())
+            .expect("it reads");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    assert!(recorder.wait().expect("ours").success());
+    let read = libc::SYS_read as u32 + 1;
+    let blocked = kernel_records(&out)
+        .into_iter()
+        .filter(|r| r.kind == SWITCH && r.flags & PREV_TRACED != 0 && r.b == read && r.c == 0)
+        .count();
+    assert!(
+        blocked > 5,
+        "{blocked} times blocked in read of descriptor 0"
+    );
+}
+
+#[test]
+fn system_calls_come_with_descriptor_size_and_result_when_asked_for() {
+    if let Some(why) = no_bpf() {
+        skip!("{why}");
+    }
+    let _alone = alone();
+    let body = "var out = new java.io.FileOutputStream(\"/dev/null\"); \
+                run(\"writer\", () -> { try { while (true) { out.write(new byte[777]); Thread.sleep(5); } } \
+                catch (Exception e) {} });";
+    let jvm = Jvm::start("Writer", &format!("{body} {READY}"));
+    let out = jvm.dir.path().join("t");
+    succeeded(&run(recorder_on(
+        jvm.pid(),
+        &out,
+        &["--levels", "kernel,syscalls", "--seconds", "1"],
+    )));
+    let records = kernel_records(&out);
+    let writes: Vec<_> = records
+        .iter()
+        .filter(|r| r.kind == SYSCALL && r.a == libc::SYS_write as u32 && r.arg2 == 777)
+        .collect();
+    assert!(writes.len() > 20, "{} writes", writes.len());
+    assert!(
+        writes
+            .iter()
+            .all(|w| w.result == 777 && w.begin > 0 && w.begin <= w.ts && w.b > 2)
+    );
+    assert!(session(&out).levels["syscalls"].recorded);
+}
+
+#[test]
+fn without_type_information_the_level_is_missing_with_its_remedy() {
+    if let Some(why) = no_bpf() {
+        skip!("{why}");
+    }
+    let _alone = alone();
+    let jvm = Jvm::start("Idle", READY);
+    let out = jvm.dir.path().join("t");
+    let mut command = Command::new("unshare");
+    let script = "mount -t tmpfs none /sys/kernel/btf && exec \"$@\"";
+    command
+        .args(["-m", "sh", "-c", script, "sh"])
+        .arg(recorder());
+    command
+        .args([
+            "--pid",
+            &jvm.pid().to_string(),
+            "--levels",
+            "kernel",
+            "--seconds",
+            "1",
+            "--out",
+        ])
+        .arg(&out);
+    let output = run(command);
+    assert!(!output.status.success());
+    let said = stderr(&output);
+    assert!(
+        said.contains("nothing can be recorded") && said.contains("CONFIG_DEBUG_INFO_BTF"),
+        "{said}"
+    );
+    assert!(!out.exists());
+}
+
+#[test]
+fn a_full_disk_ends_the_recording_and_keeps_what_it_had() {
+    if let Some(why) = no_bpf() {
+        skip!("{why}");
+    }
+    let _alone = alone();
+    let body = "var x = new java.util.concurrent.SynchronousQueue<Object>(); \
+                run(\"ping\", () -> { try { while (true) x.put(x); } catch (InterruptedException e) {} }); \
+                run(\"pong\", () -> { try { while (true) x.take(); } catch (InterruptedException e) {} });";
+    let mut jvm = Jvm::start("PingPong", &format!("{body} {READY}"));
+    let (disk, kept) = (jvm.dir.path().join("disk"), jvm.dir.path().join("kept"));
+    std::fs::create_dir(&disk).expect("made");
+    let script = format!(
+        "mount -t tmpfs -o size=1m none {d} && \"$@\" ; status=$?; cp -r {d}/t {k}; exit $status",
+        d = disk.display(),
+        k = kept.display()
+    );
+    let mut command = Command::new("unshare");
+    command
+        .args(["-m", "sh", "-c", &script, "sh"])
+        .arg(recorder());
+    command.args([
+        "--pid",
+        &jvm.pid().to_string(),
+        "--levels",
+        "kernel",
+        "--seconds",
+        "20",
+        "--out",
+    ]);
+    let output = run({
+        command.arg(disk.join("t"));
+        command
+    });
+    assert!(!output.status.success());
+    let said = stderr(&output);
+    assert!(
+        said.contains("no space left") && said.contains("loadline recover"),
+        "{said}"
+    );
+    assert!(jvm.is_alive());
+    let session = session(&kept);
+    assert!(
+        session.end_ns > session.begin_ns && session.end_ns - session.begin_ns < 15_000_000_000
+    );
+    let records = kernel_records(&kept);
+    assert!(
+        records.len() > 10_000,
+        "{} records were kept",
+        records.len()
+    );
+    assert!(
+        session.notes.iter().any(|n| n.contains("ended early")),
+        "{:?}",
+        session.notes
+    );
+}
