@@ -98,6 +98,10 @@ public final class ServerProbes {
         emit(Type.TLS_KEY, 0, 0);
     }
 
+    public static boolean isJdkEngine(Object engine) {
+        return engine != null && engine.getClass().getName().startsWith("sun.security.ssl.");
+    }
+
     public static void parse() {
         emit(Type.REQUEST_PARSE, 0, 0);
     }

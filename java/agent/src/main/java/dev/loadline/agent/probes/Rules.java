@@ -40,6 +40,7 @@ final class Rules {
         }
         if (server) {
             tomcat();
+            tls();
         }
         if ((levels & APP) != 0) {
             app();
@@ -97,6 +98,16 @@ final class Rules {
                 new Rule("asyncDispatch", named("asyncDispatch").and(takesArguments(3)), TomcatAdvice.AsyncStatus.class));
         add("org.apache.catalina.core.StandardWrapperValve",
                 new Rule("invoke", named("invoke").and(takesArguments(2)), TomcatAdvice.Service.class));
+    }
+
+    private void tls() {
+        for (String version : new String[] {"T12", "T13"}) {
+            add("sun.security.ssl.CertificateMessage$" + version + "CertificateProducer",
+                    new Rule("onProduceCertificate(server)",
+                            named("onProduceCertificate")
+                                    .and(takesArgument(0, named("sun.security.ssl.ServerHandshakeContext"))),
+                            TomcatAdvice.Certificate.class));
+        }
     }
 
     private void app() {

@@ -60,13 +60,24 @@ final class TomcatAdvice {
         }
     }
 
-    /** {@code X509ExtendedKeyManager.chooseEngineServerAlias}. */
+    /**
+     * {@code X509ExtendedKeyManager.chooseEngineServerAlias}, of engines other than the JDK's: that one
+     * asks it also to check a ticket (JDK 24 and later), and is probed where it sends its certificate.
+     */
     static final class Key {
         @Advice.OnMethodEnter(suppress = Throwable.class)
-        static void enter(@Advice.This Object self) {
-            if (self instanceof javax.net.ssl.X509ExtendedKeyManager) {
+        static void enter(@Advice.This Object self, @Advice.Argument(2) Object engine) {
+            if (self instanceof javax.net.ssl.X509ExtendedKeyManager && !ServerProbes.isJdkEngine(engine)) {
                 ServerProbes.tlsKey();
             }
+        }
+    }
+
+    /** {@code CertificateMessage.*.onProduceCertificate}: the JDK's server sends its certificate. */
+    static final class Certificate {
+        @Advice.OnMethodEnter(suppress = Throwable.class)
+        static void enter() {
+            ServerProbes.tlsKey();
         }
     }
 
