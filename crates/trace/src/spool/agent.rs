@@ -136,7 +136,7 @@ pub mod kind {
     pub const GC_START: u32 = 20;
     /// It goes on.
     pub const GC_END: u32 = 21;
-    /// After a collection: c = collector, a = string id of the cause, b = heap before << 32 | after, in KiB / 4.
+    /// After a collection: c = collector, a = string id of the cause, b = heap before << 32 | after, in units of 4 KiB.
     pub const GC_INFO: u32 = 22;
 
     /// A connection was accepted: a = its key, b = peer port, c = peer address.
@@ -153,7 +153,7 @@ pub mod kind {
     pub const TLS_ENTER: u32 = 35;
     /// The step ends: b = 0 done, -1 failed, else more to come.
     pub const TLS_EXIT: u32 = 36;
-    /// A key was chosen, as only a full handshake does.
+    /// The server sends its certificate, as only a full handshake does; may repeat within one.
     pub const TLS_KEY: u32 = 37;
     /// A request reached the container: c = "METHOD /path".
     pub const REQUEST: u32 = 38;
