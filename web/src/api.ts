@@ -144,7 +144,10 @@ type Value = string | number;
 
 async function get(path: string, params: Record<string, Value>, signal?: AbortSignal): Promise<Response> {
   const query = new URLSearchParams(Object.entries(params).map(([k, v]) => [k, String(v)]));
-  const response = await fetch(`/api/${path}?${query}`, signal ? { signal } : {});
+  const response = await fetch(`/api/${path}?${query}`, signal ? { signal } : {}).catch((error: unknown) => {
+    if (signal?.aborted) throw error;
+    throw new Error("the server does not answer any more: run `loadline open` again, then reload this page");
+  });
   if (!response.ok) {
     const body: unknown = await response.json().catch(() => null);
     const message = body && typeof body === "object" && "message" in body ? String(body.message) : response.statusText;
@@ -160,10 +163,10 @@ async function json<T>(path: string, params: Record<string, Value>, signal?: Abo
 export const api = {
   trace: () => json<Trace>("trace", {}),
   overview: (bins: number) => json<Overview>("overview", { bins }),
-  lanes: async (begin: number, end: number, px: number, threads: number[], signal: AbortSignal) =>
-    (await get("lanes", { begin, end, px, threads: threads.join(",") }, signal)).arrayBuffer(),
-  spans: (begin: number, end: number, px: number, threads: number[], signal: AbortSignal) =>
-    json<SpanRows>("spans", { begin, end, px, threads: threads.join(",") }, signal),
+  lanes: async (begin: number, end: number, px: number, threads: readonly number[]) =>
+    (await get("lanes", { begin, end, px, threads: threads.join(",") })).arrayBuffer(),
+  spans: (begin: number, end: number, px: number, threads: readonly number[]) =>
+    json<SpanRows>("spans", { begin, end, px, threads: threads.join(",") }),
   at: (thread: number, t: number, signal?: AbortSignal) => json<Moment>("at", { thread, t: Math.round(t) }, signal),
   requests: (begin: number, end: number, sort: string, limit: number, signal?: AbortSignal) =>
     json<{ total: number; requests: Request[] }>("requests", { begin, end, sort, limit }, signal),

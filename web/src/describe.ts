@@ -49,6 +49,7 @@ export function headline(moment: Moment): string {
 
 /** What the class of a moment means. */
 export function meaning(moment: Moment): string {
+  if (moment.class === "other" && moment.waker?.name === "VM Thread") return "stopped at a safepoint, most likely: the VM Thread let it go on";
   return CLASS_TEXT[classIndex(moment)]?.[1] ?? "";
 }
 

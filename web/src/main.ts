@@ -157,4 +157,5 @@ async function start(): Promise<void> {
 start().catch((error: unknown) => {
   const message = error instanceof Error ? error.message : String(error);
   root.replaceChildren(h("pre", { class: "error fatal" }, `The trace cannot be shown: ${message}`));
+  document.documentElement.dataset["ready"] = message;
 });

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -271,6 +271,29 @@ describe("the page", () => {
   test("says nothing on the console", () => {
     assert.deepEqual(complaints, []);
   });
+});
+
+test("a picture of the page is taken without a screen, and without a browser the remedy is named", () => {
+  const png = join(scratch, "page.png");
+  const args = ["shot", join(scratch, "small.trace"), join(ROOT, "web/dist"), png];
+  execFileSync(fixture, args);
+  const header = readFileSync(png).subarray(0, 24);
+  assert.equal(header.toString("latin1", 1, 4), "PNG");
+  assert.deepEqual([header.readUInt32BE(16), header.readUInt32BE(20)], [1600, 1000]);
+  assert.throws(() => execFileSync(fixture, args, { env: { PATH: scratch }, stdio: "pipe" }), /install chromium/);
+});
+
+test("when the server has ended, the page says so and what to do", async () => {
+  const site = await serve("small");
+  const page = await browser.newPage();
+  await page.goto(site.url);
+  await ready(page);
+  site.process.stdin?.end();
+  await new Promise((ended) => site.process.on("exit", ended));
+  await page.keyboard.press("f");
+  await page.locator(".trouble").waitFor({ state: "visible" });
+  assert.match(await page.locator(".trouble").innerText(), /run `loadline open` again/);
+  await page.close();
 });
 
 test("a frame of two million states and two hundred threads is drawn within 50 ms", async () => {

@@ -18,8 +18,8 @@ const BROWSERS: [&str; 4] = [
 /// Time for the picture, from starting the browser to its end.
 const LIMIT: Duration = Duration::from_secs(45);
 
-/// Set by the page on its root element once everything that it shows is drawn.
-const IS_READY: &str = "document.documentElement.dataset.ready === 'yes'";
+/// The page sets it on its root element: `yes` once all that it shows is drawn, or what went wrong.
+const READY: &str = "document.documentElement.dataset.ready";
 
 /// Opens `url` in a headless browser, waits until the page says that it is drawn, and writes what
 /// it shows to `png`.
@@ -66,9 +66,11 @@ fn picture(browser: &mut Browser, url: &str, width: u32, height: u32) -> Result<
         bail!("{url} cannot be opened: {error}");
     }
     loop {
-        let answer = browser.call(page, "Runtime.evaluate", json!({"expression": IS_READY}))?;
-        if answer["result"]["value"] == json!(true) {
-            break;
+        let answer = browser.call(page, "Runtime.evaluate", json!({"expression": READY}))?;
+        match answer["result"]["value"].as_str() {
+            Some("yes") => break,
+            Some(trouble) => bail!("the page cannot show the trace: {trouble}"),
+            None => {}
         }
         if browser.is_late() {
             bail!("the page was not drawn within {} s", LIMIT.as_secs());

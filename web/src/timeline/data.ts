@@ -44,7 +44,6 @@ export class TimelineData {
   private wish: Wish | null = null;
   private served = "";
   private busy = false;
-  private abort = new AbortController();
 
   constructor(private readonly arrived: () => void) {}
 
@@ -81,6 +80,8 @@ export class TimelineData {
         this.error = null;
       } catch (error) {
         this.error = error instanceof Error ? error.message : String(error);
+        // The same wish may be granted another time.
+        this.served = "";
       }
       if (!this.wish) this.busy = false;
       this.arrived();
@@ -97,8 +98,8 @@ export class TimelineData {
     const columns = px + 2 * margin;
     const real = threads.filter((id) => id !== GC_LANE);
     const [raw, rows] = await Promise.all([
-      api.lanes(begin, end, columns, [...threads], this.abort.signal),
-      api.spans(begin, end, columns, real, this.abort.signal),
+      api.lanes(begin, end, columns, threads),
+      api.spans(begin, end, columns, real),
     ]);
     const picture = document.createElement("canvas");
     picture.width = columns;

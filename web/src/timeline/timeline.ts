@@ -17,6 +17,7 @@ export class Timeline {
   /** Times of the last frames, ms: what tests and curious people look at. */
   readonly frames: number[] = [];
   private readonly canvas = h("canvas", { "aria-label": "Timeline of threads", role: "img" });
+  private readonly trouble = h("div", { class: "trouble error", role: "alert", hidden: true });
   private readonly spacer = h("div", { class: "spacer" });
   private readonly context: CanvasRenderingContext2D;
   private readonly data: TimelineData;
@@ -43,7 +44,7 @@ export class Timeline {
     const context = this.canvas.getContext("2d", { alpha: false });
     if (!context) throw new Error("this browser gives no 2D canvas");
     this.context = context;
-    this.element = h("div", { class: "timeline", tabindex: 0 }, this.canvas, this.spacer);
+    this.element = h("div", { class: "timeline", tabindex: 0 }, this.trouble, this.canvas, this.spacer);
     this.data = new TimelineData(() => this.schedule());
     // The machinery of the VM comes second: folded where it is many threads.
     for (const role of new Set(trace.threads.map((t) => t.role))) {
@@ -62,10 +63,6 @@ export class Timeline {
   /** Whether everything in view is drawn as it is. */
   get isReady(): boolean {
     return this.data.fetched !== null && this.data.isCurrent && !this.scheduled;
-  }
-
-  get failure(): string | null {
-    return this.data.error;
   }
 
   /** The chosen interval, once the server has told it. */
@@ -155,6 +152,8 @@ export class Timeline {
     this.data.want(this.view.range, Math.max(1, Math.round((this.width - GUTTER) * ratio)), lanes, Math.round(BAR * ratio));
     this.context.setTransform(ratio, 0, 0, ratio, 0, 0);
     draw(this.context, this.scene(visible(this.whole, top, top + this.height), top));
+    this.trouble.hidden = this.data.error === null;
+    this.trouble.textContent = this.data.error;
     this.frames.push(performance.now() - began);
     if (this.frames.length > 240) this.frames.shift();
     this.drawn();

@@ -2,11 +2,12 @@
 //!
 //! `sim` is a small event-driven simulation of a TLS server on a few CPUs: acceptor, poller,
 //! workers, a connection pool, one contended monitor, garbage collections. `jobs` says what the
-//! sessions ask of it. `write` turns what happened into the tables. Everything is drawn from a
+//! sessions ask of it, `work` how a thread does it. `write` turns what happened into the tables. Everything is drawn from a
 //! seed, so that the same size gives the same trace.
 
 pub mod jobs;
 pub mod sim;
+mod work;
 pub mod write;
 
 pub use write::write;

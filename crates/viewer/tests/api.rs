@@ -1,0 +1,275 @@
+//! What the server answers about a trace.
+
+#[path = "support/site.rs"]
+mod site;
+mod support;
+
+use serde_json::Value;
+use site::{get, site};
+
+#[test]
+fn wrong_parameters_are_answered_with_400_and_what_they_must_be() {
+    for (path, expected) in [
+        ("/api/lanes?begin=0&end=9&px=0&threads=1", "px is 0"),
+        (
+            "/api/lanes?begin=9&end=9&px=5&threads=1",
+            "begin must be before end",
+        ),
+        ("/api/lanes?begin=0&end=9&px=5", "threads is missing"),
+        ("/api/lanes?begin=0&end=9&px=5&threads=a", "\"a\""),
+        (
+            "/api/spans?begin=0&end=9&px=99999&threads=1",
+            "from 1 to 16384",
+        ),
+        ("/api/at?thread=14", "t is missing"),
+        ("/api/at?thread=x&t=1", "whole number"),
+        ("/api/requests?sort=size", "duration, begin, name or thread"),
+        ("/api/requests?limit=9999", "from 1 to 500"),
+        ("/api/overview?bins=0", "from 1 to 4000"),
+        ("/api/query?sql=", "empty"),
+        ("/api/query?sql=%zz", "hexadecimal"),
+    ] {
+        let reply = get(path);
+        assert_eq!(reply.status, 400, "{path}");
+        assert!(
+            reply.message().contains(expected),
+            "{path}: {}",
+            reply.message()
+        );
+    }
+    for path in [
+        "/api/at?thread=999&t=1",
+        "/api/at?thread=14&t=-5",
+        "/api/nothing",
+        "/api/span?id=99999999",
+    ] {
+        assert_eq!(get(path).status, 404, "{path}");
+    }
+}
+
+#[test]
+fn sql_is_one_select_over_the_trace_and_nothing_else() {
+    let query = |sql: &str| {
+        get(&format!(
+            "/api/query?sql={}",
+            sql.replace('%', "%25")
+                .replace(' ', "%20")
+                .replace('+', "%2b")
+        ))
+    };
+    let target = site().dir.join("written.csv");
+    let states = site().dir.join("t.trace/states.parquet");
+    let before = std::fs::read(&states).expect("the table");
+    for sql in [
+        format!("COPY (SELECT 1) TO '{}'", target.display()),
+        format!("COPY (SELECT 1) TO '{}'", states.display()),
+        format!("SELECT 1; COPY (SELECT 1) TO '{}'", target.display()),
+        format!(
+            "SELECT 1') LIMIT 1; COPY (SELECT 1) TO '{}'; SELECT * FROM query('SELECT 2",
+            target.display()
+        ),
+        "SELECT * FROM read_text('/etc/passwd')".to_string(),
+        "SELECT * FROM '/etc/passwd'".to_string(),
+        format!(
+            "SELECT * FROM read_text('{}')",
+            site().dir.join("secret.txt").display()
+        ),
+        "SELECT * FROM glob('/etc/*')".to_string(),
+        "ATTACH '/tmp/x.db'".to_string(),
+        "SET enable_external_access = true".to_string(),
+        "DROP VIEW states".to_string(),
+        "INSTALL httpfs".to_string(),
+        "SELECT nothing FROM states".to_string(),
+    ] {
+        let reply = query(&sql);
+        assert_eq!(
+            reply.status,
+            400,
+            "{sql}: {}",
+            String::from_utf8_lossy(&reply.body)
+        );
+        assert!(!reply.message().is_empty());
+    }
+    assert!(!target.exists());
+    assert_eq!(std::fs::read(&states).expect("the table"), before);
+    let reply = query(
+        "SELECT kind, count(*) AS n, sum(end_ns - begin_ns) / 1e9 AS s, 'it''s' AS text, NULL AS nothing FROM spans WHERE kind = 'request' GROUP BY ALL;",
+    );
+    assert_eq!(
+        reply.status,
+        200,
+        "{}",
+        String::from_utf8_lossy(&reply.body)
+    );
+    let answer = reply.json();
+    assert_eq!(
+        answer["columns"],
+        serde_json::json!(["kind", "n", "s", "text", "nothing"])
+    );
+    assert_eq!(answer["rows"][0][0], "request");
+    assert!(answer["rows"][0][1].as_i64() > Some(100));
+    assert_eq!(answer["rows"][0][3], "it's");
+    assert_eq!(answer["rows"][0][4], Value::Null);
+}
+
+#[test]
+fn an_answer_has_at_most_5000_rows_and_says_that_there_are_more() {
+    let answer = get("/api/query?sql=SELECT%20*%20FROM%20range(6000)").json();
+    assert_eq!(answer["rows"].as_array().map(Vec::len), Some(5000));
+    assert_eq!(answer["more"], true);
+}
+
+/// Time per class of one lane, and how many columns its bytes describe.
+fn decode(bytes: &[u8]) -> Vec<(i32, Vec<f64>, usize)> {
+    let mut lanes = Vec::new();
+    let mut rest = bytes;
+    let mut take = |n: usize| {
+        let (head, tail) = rest.split_at(n);
+        rest = tail;
+        (head.to_vec(), tail.is_empty())
+    };
+    loop {
+        let thread = i32::from_le_bytes(take(4).0.try_into().expect("four bytes"));
+        let times = (0..12)
+            .map(|_| f64::from_le_bytes(take(8).0.try_into().expect("eight bytes")))
+            .collect();
+        let length = u32::from_le_bytes(take(4).0.try_into().expect("four bytes")) as usize;
+        let (columns, last) = take(length);
+        lanes.push((thread, times, count(&columns)));
+        if last {
+            return lanes;
+        }
+    }
+}
+
+fn count(bytes: &[u8]) -> usize {
+    let (mut at, mut columns) = (0, 0);
+    while at < bytes.len() {
+        let n = u16::from_le_bytes([bytes[at + 1], bytes[at + 2]]) as usize;
+        let mixed = bytes[at] == 255;
+        at += 3;
+        columns += n;
+        for _ in 0..if mixed { n } else { 0 } {
+            let parts = bytes[at] as usize;
+            let sum: usize = (0..parts).map(|k| bytes[at + 2 + 2 * k] as usize).sum();
+            assert_eq!(sum, 255, "the shares of a mixture");
+            at += 1 + 2 * parts;
+        }
+    }
+    columns
+}
+
+#[test]
+fn lanes_have_a_column_per_pixel_at_any_zoom_and_their_times_add_up() {
+    for (begin, end) in [
+        (0i64, 3_000_000_000i64),
+        (-500, 1_000),
+        (1_000_000_000, 1_000_000_700),
+        (2_900_000_000, 9_000_000_000),
+    ] {
+        let lanes = decode(
+            &get(&format!(
+                "/api/lanes?begin={begin}&end={end}&px=777&threads=14,0,-1,15"
+            ))
+            .body,
+        );
+        assert_eq!(
+            lanes.iter().map(|l| l.0).collect::<Vec<_>>(),
+            [14, 0, -1, 15]
+        );
+        for (thread, times, columns) in lanes {
+            assert_eq!(columns, 777, "thread {thread}");
+            assert_eq!(
+                times.iter().sum::<f64>(),
+                (end - begin) as f64,
+                "thread {thread}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_moment_within_a_wait_names_lock_owner_and_waker() {
+    let found = get("/api/query?sql=SELECT%20thread,t(begin_ns)*1e9,end_ns-begin_ns,waker%20FROM%20states%20WHERE%20cause='lock'%20ORDER%20BY%203%20DESC%20LIMIT%201").json();
+    let (thread, begin) = (
+        found["rows"][0][0].as_i64().expect("a lock"),
+        found["rows"][0][1].as_f64().expect("a time"),
+    );
+    let moment = get(&format!("/api/at?thread={thread}&t={}", begin as i64 + 10)).json();
+    assert_eq!(moment["class"], "lock");
+    assert_eq!(moment["wait"]["class"], "shop.ItemCache");
+    assert_eq!(moment["waker"]["thread"], found["rows"][0][3]);
+    assert_eq!(moment["notifier_name"], moment["waker"]["name"]);
+    assert!(
+        moment["owner_name"]
+            .as_str()
+            .is_some_and(|n| n.contains("exec"))
+    );
+    assert_eq!(
+        moment["end"]
+            .as_i64()
+            .zip(moment["begin"].as_i64())
+            .map(|(e, b)| e - b),
+        found["rows"][0][2].as_i64()
+    );
+    let kinds: Vec<_> = moment["spans"]
+        .as_array()
+        .expect("spans")
+        .iter()
+        .map(|s| s["kind"].clone())
+        .collect();
+    assert_eq!(kinds[..3], ["connection", "request", "service"]);
+}
+
+#[test]
+fn requests_come_slowest_first_and_their_causes_add_up() {
+    let answer = get("/api/requests?limit=50").json();
+    let requests = answer["requests"].as_array().expect("requests");
+    assert_eq!(requests.len(), 50);
+    let length = |r: &Value| {
+        r["end"]
+            .as_i64()
+            .zip(r["begin"].as_i64())
+            .map(|(e, b)| e - b)
+    };
+    assert!(requests.windows(2).all(|w| length(&w[0]) >= length(&w[1])));
+    for request in requests.iter().filter(|r| r["complete"] == true) {
+        let sum: i64 = request["causes"]
+            .as_array()
+            .expect("causes")
+            .iter()
+            .filter_map(|c| c[1].as_i64())
+            .sum();
+        assert_eq!(Some(sum), length(request));
+    }
+    let early = get("/api/requests?begin=0&end=1000000000&sort=begin").json();
+    assert!(early["total"].as_i64() < answer["total"].as_i64());
+}
+
+#[test]
+fn the_matrix_of_all_and_the_overview_agree_with_the_figures() {
+    let (trace, matrix, overview) = (
+        get("/api/trace").json(),
+        get("/api/matrix").json(),
+        get("/api/overview?bins=30").json(),
+    );
+    let count = matrix["counts"]
+        .as_array()
+        .expect("counts")
+        .iter()
+        .find(|c| c[0] == "request")
+        .expect("requests")[1]
+        .clone();
+    assert_eq!(trace["figures"]["requests"], count);
+    let mean = |v: &Value| {
+        v.as_array()
+            .map(|a| a.iter().filter_map(Value::as_f64).sum::<f64>() / a.len() as f64)
+            .expect("numbers")
+    };
+    let close = |a: f64, b: &Value| (a - b.as_f64().expect("a number")).abs() < 1e-6 * a.abs();
+    assert!(close(
+        mean(&overview["requests_per_second"]),
+        &trace["figures"]["requests_per_second"]
+    ));
+    assert!(close(mean(&overview["cpu"]), &trace["figures"]["cpu"]));
+}
