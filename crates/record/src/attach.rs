@@ -11,7 +11,7 @@
 
 use std::fs::File;
 use std::io::{Read, Write};
-use std::os::unix::fs::{FileTypeExt, chown};
+use std::os::unix::fs::{FileTypeExt, MetadataExt, chown};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -132,6 +132,17 @@ impl<'a> Attach<'a> {
             Ok(()) => Ok(()),
             Err(why) => Err(self.error(&format!("the agent was refused: {why}"))),
         }
+    }
+}
+
+/// Removes the socket that a killed JVM had no time to remove: it was opened at our request.
+pub fn remove_dead_socket(target: &Target) {
+    let socket = PathBuf::from(format!("/tmp/.java_pid{}", target.nspid));
+    let its_own = std::fs::symlink_metadata(&socket)
+        .is_ok_and(|m| m.file_type().is_socket() && m.uid() == target.uid);
+    // One that answers belongs to a JVM that was given the same id.
+    if its_own && UnixStream::connect(&socket).is_err() {
+        let _ = std::fs::remove_file(&socket); // another may have been quicker
     }
 }
 

@@ -17,7 +17,7 @@ use loadline_trace::spool::procfs::Line;
 use loadline_trace::spool::session::Session;
 
 use crate::agent::AgentSpool;
-use crate::attach::Attach;
+use crate::attach::{Attach, remove_dead_socket};
 use crate::child;
 use crate::drain::{Drain, is_full};
 use crate::error::{Error, Result, io};
@@ -315,6 +315,9 @@ impl<'a> Recording<'a> {
         }
         self.end_agent(&mut failed);
         self.session.target_exit = self.subject.end_child(SCRIPT_END);
+        if self.agent.is_some() && self.subject.has_ended() {
+            remove_dead_socket(&self.subject.target);
+        }
         if let Some(e) = &failed {
             self.session
                 .notes

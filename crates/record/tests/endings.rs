@@ -2,6 +2,7 @@
 
 mod common;
 
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
@@ -42,6 +43,10 @@ fn the_death_of_the_jvm_ends_the_recording_normally() {
     let session = session(&out);
     assert_eq!(session.ended, "target-exited");
     assert!(session.end_ns > session.begin_ns);
+    assert!(
+        !Path::new(&format!("/tmp/.java_pid{}", jvm.pid())).exists(),
+        "its socket is left"
+    );
 }
 
 #[test]

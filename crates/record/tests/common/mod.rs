@@ -112,6 +112,8 @@ impl Drop for Jvm {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
+        // A killed JVM leaves its attach socket.
+        let _ = std::fs::remove_file(format!("/tmp/.java_pid{}", self.pid()));
     }
 }
 
