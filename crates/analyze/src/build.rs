@@ -207,9 +207,8 @@ fn all_states(lives: Vec<Life>, threads: &Threads, waits: &[Wait]) -> Vec<Vec<In
     let own = by_thread(waits, threads.list.len());
     let from_kernel = lives.len();
     let mut states: Vec<Vec<Interval>> = lives.into_iter().map(|l| l.states).collect();
-    for id in from_kernel..threads.list.len() {
-        let t = &threads.list[id];
-        states.push(causes::from_waits(t.begin, t.end, waits, &own[id]));
+    for (t, own) in threads.list.iter().zip(&own).skip(from_kernel) {
+        states.push(causes::from_waits(t.begin, t.end, waits, own));
     }
     states
 }
@@ -392,3 +391,6 @@ fn agent_failure(input: &Input) -> Option<String> {
         _ => None,
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -325,7 +325,7 @@ impl<'a> Machine<'a> {
         let (begin, seen) = (self.begin, self.seen.get(&tid));
         self.threads.entry(tid).or_insert_with(|| match seen {
             Some(seen) if seen.ts <= ts => {
-                let doubt_until = seen.ts + DOUBT_NS;
+                let doubt_until = seen.ts.saturating_add(DOUBT_NS);
                 Thread {
                     doubt_until,
                     ..Thread::new(tid, begin, first(seen))

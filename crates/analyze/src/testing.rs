@@ -95,6 +95,7 @@ impl KernelSpool {
     }
 
     /// A system call of `tid`.
+    #[allow(clippy::too_many_arguments)]
     pub fn syscall(
         &mut self,
         begin: i64,

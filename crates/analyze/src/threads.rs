@@ -228,11 +228,17 @@ impl Threads {
             match e.kind {
                 ev::THREAD if e.virtual_id == 0 => {
                     let nstid = if e.b != 0 { e.b as u32 } else { e.tid };
+                    if nstid == 0 {
+                        continue; // the agent did not know yet; the thread dump may
+                    }
                     let id = self.platform(scope, nstid, ts);
-                    let info = &mut self.list[id as usize];
-                    info.java_id = Some(e.a);
-                    info.name = text(e.c).or(info.name.take());
                     self.by_java.insert(e.a, id);
+                    let (info, name) = (&mut self.list[id as usize], text(e.c));
+                    // Where main ended its kernel thread waits for the others under this name.
+                    if name.as_deref() != Some("DestroyJavaVM") || info.name.is_none() {
+                        info.java_id = Some(e.a);
+                        info.name = name.or(info.name.take());
+                    }
                 }
                 ev::THREAD_END => {
                     if let Some(id) = self.by_java(e.a)
@@ -242,7 +248,7 @@ impl Threads {
                         t.end = ts.max(t.begin);
                     }
                 }
-                ev::SWITCH_TO if e.a != 0 => {
+                ev::SWITCH_TO if e.a != 0 && e.tid != 0 => {
                     let carrier = self.platform(scope, e.tid, ts);
                     self.list[carrier as usize].is_carrier = true;
                     self.virtual_thread(scope, e.a, text(e.c), ts);
@@ -250,9 +256,10 @@ impl Threads {
                 ev::MONITOR_ENTER if e.b != 0 => {
                     self.virtual_thread(scope, e.b, None, ts);
                 }
-                _ => {
+                _ if e.tid != 0 => {
                     self.platform(scope, e.tid, ts);
                 }
+                _ => {}
             }
         }
     }

@@ -246,7 +246,7 @@ mod tests {
             event(10, ev::MONITOR_ENTER, 5, 0),
             event(50, ev::MONITOR_ENTERED, 5, 0),
         ]);
-        let mut blocked = |b, e, waker| {
+        let blocked = |b, e, waker| {
             let mut i = Interval::new(b, e, State::Blocked);
             i.waker = waker;
             i

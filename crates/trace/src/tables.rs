@@ -280,7 +280,7 @@ table! {
         kind: &'static str,
         /// tls_full, tls_resumed, tls_failed, tls_unknown (cut by the recording), request (outside the service), service, pool_wait, sql or idle.
         phase: &'static str,
-        /// As in `states.cause`; between visits of a thread: idle, socket (for the peer) or queue (for a worker).
+        /// As in `states.cause`; between visits of a thread: idle, socket (for the peer), other (a suspended request) or queue (for a worker).
         cause: &'static str,
         /// Duration.
         duration_ns: i64,

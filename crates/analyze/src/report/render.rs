@@ -395,7 +395,8 @@ fn columns(left: &[&'static str], right: &[&'static str], last: &[&'static str])
 
 type Column = (&'static str, fn(&Times) -> f64);
 
-/// Columns of causes: those that are always of interest, and those in which there is anything.
+/// Columns of causes: those that are always of interest, and those with more than half a per cent
+/// of any row.
 struct Columns(Vec<Column>);
 
 impl Columns {
@@ -409,15 +410,19 @@ impl Columns {
         ];
         let at_times: [Column; 4] = [
             ("queue", |t| t.queue),
+            ("unknown", |t| t.unknown),
             ("idle", |t| t.idle),
             ("other", |t| t.other + t.file + t.gc),
-            ("unknown", |t| t.unknown),
         ];
         let rows: Vec<&Times> = rows.collect();
-        let any = at_times
-            .into_iter()
-            .filter(|c| rows.iter().any(|t| (c.1)(t) >= 0.0005));
-        Columns(always.into_iter().chain(any).collect())
+        let matters = |c: &Column| rows.iter().any(|t| (c.1)(t) > 0.005 * t.total);
+        let mut found: Vec<Column> = at_times.into_iter().filter(matters).collect();
+        if found.len() == at_times.len() {
+            // All of them would not fit: what is idle is then something else.
+            found.truncate(2);
+            found.push(("other", |t| t.other + t.file + t.gc + t.idle));
+        }
+        Columns(always.into_iter().chain(found).collect())
     }
 }
 

@@ -22,6 +22,7 @@ pub(super) struct Connection {
     /// When it was handed to the workers' queue, if it was since the last visit.
     queued: Option<i64>,
     handshake: Handshake,
+    handshake_span: Option<u32>,
     /// Requests that were not over when their visit ended.
     pub(super) suspended: Vec<Request>,
     /// When the last request ended.
@@ -56,13 +57,15 @@ impl Builder<'_> {
         if let Some(c) = self.connections.get_mut(&e.a) {
             if !c.opened && ts - c.first_heard <= LATE_OPEN_NS {
                 c.opened = true;
-                let (span, begin, handshake) = (c.span, c.first_heard, c.handshake);
+                let (span, begin, handshake) = (c.span, c.first_heard, c.handshake_span);
                 self.describe(span, e.b, peer);
                 self.span(span).begin_ns = begin;
                 self.span(span).complete = true;
-                if let Handshake::Open { span, .. } = handshake {
-                    self.span(span).begin_ns = begin;
-                    self.span(span).complete = true;
+                if let Some(handshake) = handshake {
+                    let h = self.span(handshake);
+                    h.begin_ns = begin;
+                    h.end_ns = h.end_ns.max(begin);
+                    h.complete = true;
                 }
                 return;
             }
@@ -243,6 +246,9 @@ impl Builder<'_> {
 
     fn set_handshake(&mut self, key: u64, handshake: Handshake) {
         if let Some(c) = self.connections.get_mut(&key) {
+            if let Handshake::Open { span, .. } = handshake {
+                c.handshake_span = Some(span);
+            }
             c.handshake = handshake;
         }
     }
@@ -337,6 +343,7 @@ impl Connection {
             visitors: Vec::new(),
             queued: None,
             handshake: Handshake::None,
+            handshake_span: None,
             suspended: Vec::new(),
             request_end: i64::MIN,
             reborn: false,

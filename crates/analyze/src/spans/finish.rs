@@ -49,7 +49,7 @@ impl Builder<'_> {
 }
 
 /// Moves each span up to the nearest ancestor that it lies in; a call that was cut is cut to the
-/// request that it was made in. Parents come before their children, so one pass is enough.
+/// request that it was made in. What lies in no connection belongs to none. Parents come before their children, so one pass is enough.
 fn nest(spans: &mut [Span]) {
     for at in 0..spans.len() {
         let is_call = matches!(spans[at].kind, kind::SERVICE | kind::POOL_WAIT | kind::SQL);
@@ -70,6 +70,10 @@ fn nest(spans: &mut [Span]) {
             parent = p.parent;
         }
         spans[at].parent = parent;
+        spans[at].connection = parent.and_then(|p| match spans[p as usize].kind {
+            kind::CONNECTION => Some(p),
+            _ => spans[p as usize].connection,
+        });
     }
 }
 

@@ -1,0 +1,248 @@
+use loadline_trace::Trace;
+use loadline_trace::spool::agent::kind as ev;
+use loadline_trace::spool::kernel::{LEFT_BLOCKED, LEFT_RUNNABLE};
+use proptest::prelude::*;
+
+use super::*;
+use crate::testing::{KernelSpool, Recording};
+
+const MS: i64 = 1_000_000;
+
+/// Two workers: 11 serves one connection over TLS with one request; 12 holds a lock that 11 wants.
+fn site() -> Recording {
+    let mut r = Recording::new(0, 1000 * MS);
+    r.threads(MS, &[(11, "exec-1", 'S'), (12, "exec-2", 'S')]);
+    let mut k = KernelSpool::default();
+    k.waking(100 * MS, 11, 12)
+        .switch(102 * MS, 0, 0, LEFT_RUNNABLE, 11);
+    // It blocks on a monitor that 12 releases.
+    let futex = Some(libc::SYS_futex as u32);
+    k.switch_in(150 * MS, 0, 11, LEFT_BLOCKED, 0, futex, None);
+    k.waking(190 * MS, 11, 12)
+        .switch(200 * MS, 0, 0, LEFT_RUNNABLE, 11);
+    k.switch_in(300 * MS, 0, 11, LEFT_BLOCKED, 0, futex, None);
+    r.kernel = vec![k];
+    let a = &mut r.agent;
+    a.event(11, 50 * MS, ev::THREAD, 31, 0, "http-exec-1");
+    a.event(12, 51 * MS, ev::THREAD, 32, 0, "http-exec-2");
+    a.event(12, 90 * MS, ev::CONN_OPEN, 7, 5000, "127.0.0.1");
+    a.event(12, 95 * MS, ev::QUEUED, 7, 0, "");
+    a.event(11, 103 * MS, ev::VISIT_BEGIN, 7, 0, "");
+    a.event(11, 104 * MS, ev::TLS_ENTER, 0, 0, "");
+    a.event(11, 105 * MS, ev::TLS_KEY, 0, 0, "");
+    a.event(11, 120 * MS, ev::TLS_EXIT, 0, 0, "");
+    a.event(11, 121 * MS, ev::REQUEST_PARSE, 0, 0, "");
+    a.event(11, 125 * MS, ev::REQUEST, 0, 0, "GET /item/17");
+    a.event(11, 130 * MS, ev::SERVICE_BEGIN, 0, 0, "item");
+    a.event(11, 149 * MS, ev::MONITOR_ENTER, 99, 0, "shop.Cache");
+    a.event(11, 201 * MS, ev::MONITOR_ENTERED, 99, 0, "shop.Cache");
+    a.event(
+        11,
+        210 * MS,
+        ev::SQL_BEGIN,
+        0,
+        0,
+        "SELECT 1 FROM t WHERE id = 5",
+    );
+    a.event(11, 220 * MS, ev::SQL_END, 0, 0, "");
+    a.event(11, 230 * MS, ev::SERVICE_END, 0, 0, "");
+    a.event(11, 240 * MS, ev::STATUS, 0, 200, "");
+    a.event(11, 250 * MS, ev::REQUEST_END, 0, 0, "");
+    a.event(11, 260 * MS, ev::VISIT_END, 7, 0, "");
+    a.event(12, 400 * MS, ev::CONN_CLOSE, 7, 0, "");
+    r
+}
+
+fn trace_of(r: &Recording) -> (tempfile::TempDir, Trace) {
+    let dir = tempfile::tempdir().expect("a directory");
+    r.write(dir.path()).expect("spools");
+    build(dir.path(), false, &mut |_, _| {}).expect("a trace");
+    let trace = Trace::open(dir.path()).expect("it opens");
+    (dir, trace)
+}
+
+fn answer(trace: &Trace, sql: &str) -> Vec<Vec<String>> {
+    let rows = crate::query::run(trace, sql).expect("an answer").rows;
+    rows.into_iter()
+        .map(|r| r.into_iter().map(Option::unwrap_or_default).collect())
+        .collect()
+}
+
+#[test]
+fn a_recording_becomes_tables_and_its_spools_go() {
+    let (dir, trace) = trace_of(&site());
+    assert!(!dir.path().join("raw").exists());
+    assert_eq!(
+        trace.meta.target.server.as_deref(),
+        Some("Apache Tomcat/11.0.9")
+    );
+    assert_eq!(
+        (trace.meta.ended.as_str(), trace.meta.lost()),
+        ("stopped", 0)
+    );
+    assert_eq!(trace.meta.events, 26);
+    let wait = answer(
+        &trace,
+        "SELECT w.kind, w.class, o.name, ms(w.end_ns - w.begin_ns) FROM waits w JOIN threads o ON o.id = w.owner",
+    );
+    assert_eq!(
+        wait,
+        [["monitor_enter", "shop.Cache", "http-exec-2", "52.0"]]
+    );
+    let name = answer(&trace, "SELECT name FROM spans WHERE kind = 'sql'");
+    assert_eq!(name, [["SELECT ? FROM t WHERE id = ?"]]);
+}
+
+#[test]
+fn the_breakdown_says_where_the_request_spent_its_time() {
+    let (_dir, trace) = trace_of(&site());
+    let of = |kind: &str| {
+        answer(
+            &trace,
+            &format!(
+                "SELECT phase, cause, (duration_ns/1e6)::INT FROM breakdown WHERE kind = '{kind}' ORDER BY 1, 2"
+            ),
+        )
+    };
+    let want = [
+        ["request", "running", "29"],
+        ["service", "lock", "40"],
+        ["service", "runnable", "10"],
+        ["service", "running", "40"],
+        ["sql", "running", "10"],
+    ];
+    assert_eq!(of("request"), want);
+    let want = [
+        ["tls_full", "queue", "8"],
+        ["tls_full", "running", "17"],
+        ["tls_full", "socket", "5"],
+    ];
+    assert_eq!(of("tls_handshake"), want);
+}
+
+#[test]
+fn the_report_says_it_within_a_hundred_columns() {
+    let (_dir, trace) = trace_of(&site());
+    let report = crate::report::report(&trace).expect("a report");
+    assert_eq!(
+        (report.throughput.requests, report.connections.full),
+        (1, 1)
+    );
+    let text = report.render(false);
+    for part in [
+        "none lost",
+        "TLS handshake, full",
+        "GET /item/#",
+        "shop.Cache",
+        "http-exec-2",
+        "verdict",
+    ] {
+        assert!(text.contains(part), "no {part:?} in:\n{text}");
+    }
+    assert!(text.lines().all(|l| l.chars().count() <= 100), "{text}");
+    assert!(!text.contains('\x1b') && report.render(true).contains('\x1b'));
+    serde_json::to_value(&report).expect("JSON");
+}
+
+#[test]
+fn without_the_kernel_waits_are_known_and_the_report_begins_by_saying_what_is_missing() {
+    let mut r = site();
+    r.kernel.clear();
+    let level = Level {
+        recorded: false,
+        why: "needs CAP_BPF: run with sudo".into(),
+    };
+    r.session.levels.insert("kernel".into(), level);
+    let (_dir, trace) = trace_of(&r);
+    let causes = answer(
+        &trace,
+        "SELECT cause, (sum(duration_ns)/1e6)::INT FROM breakdown WHERE kind = 'request' GROUP BY 1 ORDER BY 1",
+    );
+    assert_eq!(causes, [["lock", "52"], ["unknown", "77"]]);
+    let text = crate::report::report(&trace)
+        .expect("a report")
+        .render(false);
+    let head: String = text.lines().take(5).collect();
+    assert!(
+        head.contains("missing") && head.contains("CAP_BPF"),
+        "{text}"
+    );
+}
+
+#[test]
+fn losses_are_said_in_the_first_lines() {
+    let mut r = site();
+    r.session.losses.insert("kernel_ring".into(), 1234);
+    let (_dir, trace) = trace_of(&r);
+    let text = crate::report::report(&trace)
+        .expect("a report")
+        .render(false);
+    let head: String = text.lines().take(4).collect();
+    assert!(
+        head.contains("1,234 by kernel_ring") && !head.contains("none lost"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_session_without_an_end_ends_with_the_last_event() {
+    let mut r = site();
+    r.session.end_ns = 0;
+    r.session.ended.clear();
+    let (_dir, trace) = trace_of(&r);
+    assert_eq!(
+        (trace.meta.end_ns, trace.meta.ended.as_str()),
+        (400 * MS, "recovered")
+    );
+}
+
+#[test]
+fn a_wrong_statement_is_answered_with_the_databases_own_words() {
+    let (_dir, trace) = trace_of(&site());
+    let error =
+        crate::query::run(&trace, "SELECT nonsense FROM spans").expect_err("no such column");
+    assert!(error.to_string().contains("nonsense"), "{error}");
+}
+
+#[test]
+fn spools_that_are_not_there_are_an_error_that_names_the_place() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let error = build(dir.path(), false, &mut |_, _| {}).expect_err("nothing is there");
+    assert!(format!("{error:#}").contains("session.json"), "{error:#}");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+    #[test]
+    fn spools_with_broken_bytes_still_become_a_trace_that_adds_up(
+        broken in proptest::collection::vec((0usize..3, 0usize..200_000, any::<u8>()), 1..40),
+        cut in proptest::option::of((0usize..3, 0usize..200_000)),
+    ) {
+        let dir = tempfile::tempdir().expect("a directory");
+        site().write(dir.path()).expect("spools");
+        let raw = RawDir::of(dir.path());
+        let files = [raw.kernel(0), raw.agent(), raw.procfs()];
+        for (i, file) in files.iter().enumerate() {
+            let mut bytes = std::fs::read(file).expect("a spool");
+            // Most of the agent's spool is empty: strike where its events are.
+            let base = if i == 1 { agent::CHUNK } else { 0 };
+            for &(which, at, value) in &broken {
+                if which == i && bytes.len() > base {
+                    let room = (bytes.len() - base).min(1200);
+                    bytes[base + at % room] = value;
+                }
+            }
+            if let Some((which, at)) = cut && which == i {
+                bytes.truncate(at % (bytes.len() + 1));
+            }
+            std::fs::write(file, bytes).expect("a spool");
+        }
+        build(dir.path(), false, &mut |_, _| {}).expect("a trace whatever the spools hold");
+        let trace = Trace::open(dir.path()).expect("it opens");
+        crate::report::report(&trace).expect("a report").render(false);
+        let wrong = answer(&trace, "SELECT count(*) FROM spans s LEFT JOIN
+            (SELECT span, sum(duration_ns) t FROM breakdown GROUP BY span) b ON b.span = s.id
+            WHERE kind IN ('connection', 'tls_handshake', 'request') AND coalesce(b.t, 0) <> end_ns - begin_ns");
+        prop_assert_eq!(&wrong[0][0], "0");
+    }
+}
