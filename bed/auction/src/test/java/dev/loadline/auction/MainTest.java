@@ -13,6 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class MainTest {
     @TempDir
@@ -51,6 +52,27 @@ class MainTest {
         assertEquals(1, said.lines().count(), said);
         assertTrue(said.startsWith("auction: ready on https://127.0.0.1:"), said);
         assertFalse(Files.exists(portFile));
+        assertNothingIsLeft();
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {0, 700, 2500})
+    void sigtermWhileItStartsLeavesNothing(int delay) throws Exception {
+        // So many items that it is still filling its tables when the signal comes.
+        Process process = site("--items", "500000", "--max-seconds", "60");
+        try {
+            Path work = dir.resolve("work");
+            for (int i = 0; i < 300 && !(Files.exists(work) && work.toFile().list().length > 0); i++) {
+                Thread.sleep(100);
+            }
+            // While keytool runs, or the tables fill: each moment must do.
+            Thread.sleep(delay);
+            process.destroy();
+            assertTrue(process.waitFor(10, TimeUnit.SECONDS), "still running 10 s after SIGTERM");
+        } finally {
+            process.destroyForcibly();
+        }
+        assertEquals("", Files.readString(dir.resolve("out")));
         assertNothingIsLeft();
     }
 
