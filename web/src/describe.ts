@@ -53,13 +53,14 @@ export function meaning(moment: Moment): string {
   return CLASS_TEXT[classIndex(moment)]?.[1] ?? "";
 }
 
-/** What was waited on: `monitor of shop.ItemCache`. */
-export function waitText(moment: Moment): string | null {
+/** What was waited on: `monitor of shop.ItemCache`, or in short without its package. */
+export function waitText(moment: Moment, short = false): string | null {
   const { wait } = moment;
   if (!wait) return null;
   const what = { monitor_enter: "monitor of", monitor_wait: "Object.wait on", park: "parked on" }[wait.kind] ?? wait.kind;
   const object = wait.object === null ? "" : ` @${wait.object.toString(16)}`;
-  return `${what} ${wait.class ?? "an unknown object"}${object}`;
+  const name = wait.class ?? "an unknown object";
+  return short ? `${what} ${name.replace(/^([a-z_]\w*\.){3,}/, "")}` : `${what} ${name}${object}`;
 }
 
 /** `read(52)`: the system call that the thread was blocked in. */

@@ -6,8 +6,8 @@ import { CLASS_TEXT, KIND_TEXT } from "./palette.ts";
 const KEYS: readonly (readonly [string, string])[] = [
   ["W  S", "zoom in, out (wheel over the plot)"],
   ["A  D", "to the left, right (drag; Shift and wheel)"],
-  ["← →", "previous, next interval of the chosen lane"],
-  ["↑ ↓", "lane above, below"],
+  ["←  →", "previous, next interval of the chosen lane"],
+  ["↑  ↓", "lane above, below"],
   ["Z", "zoom to the chosen interval"],
   ["F", "fit the whole trace"],
   ["T", "tall lanes, with labels"],

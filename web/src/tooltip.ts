@@ -29,7 +29,7 @@ export class Tooltip {
 function content(moment: Moment, pixel: number): HTMLElement[] {
   const rows: [string, string | null][] = [
     ["from", `${momentText(moment.begin, Math.min(pixel, 1e5))}`],
-    ["waited on", waitText(moment)],
+    ["waited on", waitText(moment, true)],
     ["held by", moment.owner_name],
     ["system call", syscallText(moment)],
     ["to", moment.resource?.name ?? null],

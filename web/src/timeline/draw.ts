@@ -94,7 +94,8 @@ function drawHeader(context: CanvasRenderingContext2D, scene: Scene, item: Item)
   const end = 23 + context.measureText(item.title).width;
   context.font = `11px ${FONT}`;
   context.fillStyle = palette.faint;
-  context.fillText(item.prefix ? `${item.count}   ${item.prefix}…` : `${item.count}`, end + 7, middle);
+  const text = item.prefix ? `${item.count}   ${item.prefix}…` : `${item.count}`;
+  drawClipped(context, text, end + 7, middle, GUTTER - end - 14, palette.faint);
 }
 
 function drawLane(context: CanvasRenderingContext2D, scene: Scene, item: Item): void {
