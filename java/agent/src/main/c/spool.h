@@ -4,7 +4,7 @@
  * The layout is told in crates/trace/src/spool/agent.rs. A thread writes events into chunks of its
  * own; what is rare (threads, strings) goes into two chunks that all share, under a lock. Nothing
  * here is ever freed or unmapped: a callback that was on its way when the recording stopped may
- * still use it. A session costs 1 MB of address space then, and the pages that it touched.
+ * still use it. A session costs 2 MB of address space then, and the pages that it touched.
  */
 #ifndef LOADLINE_SPOOL_H
 #define LOADLINE_SPOOL_H

@@ -24,6 +24,7 @@ final class Recording {
     private final SpoolHeader header;
     private final JvmInfo info;
     private long address;
+    private long size;
     private Probes probes;
     private GcNotifications collections;
     private int control = -1;
@@ -70,6 +71,7 @@ final class Recording {
             loaded = true;
         }
         control = Native.openControl(new File(directory, "agent.control").getPath());
+        size = header.file().length();
         address = Native.map(header.file().getPath());
         epochs = epochs % MAX_EPOCH + 1;
         probes = new Probes(instrumentation, levels, this::warn, info::classLoaded);
@@ -85,7 +87,7 @@ final class Recording {
             collections = GcNotifications.start(this::warn);
         }
         header.state(SpoolHeader.RECORDING);
-        Thread thread = new Thread(null, this::awaitStop, "loadline control", 256 * 1024, false);
+        Thread thread = new Thread(null, this::awaitStop, "loadline control", 0, false); // inherits no thread-locals
         thread.setDaemon(true);
         thread.start();
     }
@@ -105,7 +107,7 @@ final class Recording {
             probes.remove();
         }
         if (address != 0) {
-            Native.seal(address, header.file().length());
+            Native.seal(address, size);
         }
         if (control >= 0) {
             Native.closeControl(control);
@@ -113,11 +115,23 @@ final class Recording {
     }
 
     private void awaitStop() {
-        Control.await(control, this::tick);
+        try {
+            Control.await(control, this::tick);
+        } finally {
+            end();
+        }
+    }
+
+    private void end() {
         synchronized (Recording.class) {
             long end = System.nanoTime();
-            undo();
-            current = null;
+            try {
+                undo();
+            } catch (RuntimeException | Error e) {
+                warn("the recording did not end cleanly: " + e);
+            } finally {
+                current = null;
+            }
             try {
                 header.end(end);
                 header.state(SpoolHeader.STOPPED);

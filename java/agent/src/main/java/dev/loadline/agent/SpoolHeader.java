@@ -4,7 +4,10 @@ import java.io.EOFException;
 import java.io.File;
 import java.io.IOException;
 import java.io.RandomAccessFile;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.StandardOpenOption;
 
 /**
  * The spool's header, read and written through the file: the page cache makes it the same as the
@@ -132,9 +135,9 @@ final class SpoolHeader {
     }
 
     private void write(long at, byte[] bytes) throws IOException {
-        try (RandomAccessFile out = new RandomAccessFile(file, "rw")) {
-            out.seek(at);
-            out.write(bytes);
+        // Unlike a RandomAccessFile, this does not make a new file when the recorder's is gone.
+        try (FileChannel out = FileChannel.open(file.toPath(), StandardOpenOption.WRITE)) {
+            out.write(ByteBuffer.wrap(bytes), at);
         }
     }
 

@@ -49,14 +49,20 @@ public final class JdbcProbes {
         if (known != 0) {
             return known;
         }
-        String own = null;
+        String name = dataSource.getClass().getSimpleName();
         try {
-            own = (String) dataSource.getClass().getMethod("getPoolName").invoke(dataSource);
+            String own = (String) dataSource.getClass().getMethod("getPoolName").invoke(dataSource);
+            if (own == null) {
+                return s.strings.id(name); // HikariCP names it with the first connection: ask again
+            }
+            name = own;
         } catch (ReflectiveOperationException | ClassCastException unnamed) {
             // Only some pools have a name.
         }
-        int id = s.strings.id(own != null ? own : dataSource.getClass().getSimpleName());
-        s.identities.put(dataSource, id);
+        int id = s.strings.id(name);
+        if (id != 0) {
+            s.identities.put(dataSource, id);
+        }
         return id;
     }
 }

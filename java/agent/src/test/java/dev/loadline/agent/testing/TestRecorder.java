@@ -24,6 +24,8 @@ public final class TestRecorder implements AutoCloseable {
     private static final long SIZE = 256L << 20;
     private static final long PATIENCE_MS = 20_000;
 
+    private static boolean built;
+
     public final Path directory;
     private RandomAccessFile control;
 
@@ -122,8 +124,9 @@ public final class TestRecorder implements AutoCloseable {
     }
 
     private static synchronized void buildLibrary() throws Exception {
-        if (!Files.exists(LIBRARY)) {
+        if (!built) {
             run("src/main/c/build.sh", LIBRARY.toString());
+            built = true;
         }
     }
 
