@@ -158,12 +158,18 @@ impl Report {
     fn figures(&self, out: &mut Out) {
         out.text.push('\n');
         let (t, c) = (&self.throughput, &self.connections);
-        let mut cpu: Vec<String> = Vec::new();
-        cpu.extend(self.cpu.utilization.map(|u| format!("CPU {}", percent(u))));
-        cpu.extend(self.cpu.machine.map(|m| format!("machine {}", percent(m))));
-        let cpu = cpu.join("  ");
+        let cpu = self
+            .cpu
+            .utilization
+            .map(|u| format!("CPU {}", percent(u)))
+            .unwrap_or_default();
+        let machine = self
+            .cpu
+            .machine
+            .map(|m| format!("     machine {} busy", percent(m)));
+        let machine = machine.unwrap_or_default();
         if t.requests == 0 {
-            out.line(&format!("no requests were seen     {cpu}"));
+            out.line(&format!("no requests were seen     {cpu}{machine}"));
         } else {
             out.line(&format!(
                 "throughput {} requests/s     response p50 {}  p95 {}  p99 {}  max {}     {cpu}",
@@ -193,7 +199,7 @@ impl Report {
                 String::new()
             };
             out.line(&format!(
-                "connections {}/s: {}/s full handshakes, {}/s resumed{failed}",
+                "connections {}/s: {}/s full handshakes, {}/s resumed{failed}{machine}",
                 rate(c.opened_per_s),
                 rate(c.full_per_s),
                 rate(c.resumed_per_s)

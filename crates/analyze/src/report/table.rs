@@ -84,7 +84,7 @@ pub fn duration(ms: f64) -> String {
     match ms {
         m if m < 0.9995 => format!("{:.0} µs", m * 1e3),
         m if m < 9.95 => format!("{m:.1} ms"),
-        m if m < 9_950.0 => format!("{m:.0} ms"),
+        m if m < 999.5 => format!("{m:.0} ms"),
         m => format!("{:.1} s", m / 1e3),
     }
 }
@@ -144,8 +144,8 @@ mod tests {
             ["-", "0.012", "1.23", "12.3", "1,235"]
         );
         assert_eq!(
-            [0.5, 3.12, 61.2, 12_345.0].map(duration),
-            ["500 µs", "3.1 ms", "61 ms", "12.3 s"]
+            [0.5, 3.12, 1_930.0, 12_345.0].map(duration),
+            ["500 µs", "3.1 ms", "1.9 s", "12.3 s"]
         );
         assert_eq!([0.0, 0.004, 0.41].map(percent), ["-", "0.4%", "41%"]);
         assert_eq!(
