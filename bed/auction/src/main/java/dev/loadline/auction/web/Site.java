@@ -72,7 +72,7 @@ public final class Site {
     private static void map(Context context, String name, HttpServlet servlet, String... paths) {
         Tomcat.addServlet(context, name, servlet);
         for (String path : paths) {
-            context.addServletMappingDecoded(path, name, false);
+            context.addServletMapping(path, name);
         }
     }
 
