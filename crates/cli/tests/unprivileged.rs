@@ -74,6 +74,33 @@ fn without_privileges_three_levels_are_recorded_and_the_report_says_how_to_get_t
 }
 
 #[test]
+fn with_the_two_capabilities_alone_all_levels_are_recorded() {
+    const TEST: &str = "with_the_two_capabilities_alone_all_levels_are_recorded";
+    if !is_root_with("setpriv", TEST) || !common::kernel_level_or_skip(TEST) {
+        return;
+    }
+    let _alone = alone();
+    let dir = tempfile::tempdir().expect("a directory");
+    let loadline = nobodys_copy(dir.path());
+    let mut java = as_nobody(Path::new("java"));
+    java.arg(dir.path().join("Ticks.java")).arg("60");
+    let jvm = Jvm::start(java);
+    jvm.line("ready");
+    let out = dir.path().join("t.trace");
+    let mut record = Command::new("setpriv");
+    record.args(["--reuid", NOBODY, "--regid", NOBODY, "--clear-groups"]);
+    record.args(["--inh-caps", "+bpf,+perfmon", "--ambient-caps", "+bpf,+perfmon"]).arg(&loadline);
+    record.stdin(Stdio::null());
+    record.args(["record", "--pid", &jvm.pid(), "-d", "1s", "-o"]).arg(&out);
+    let recorded = output(record);
+    assert!(recorded.status.success(), "{}", text(&recorded));
+    let trace = Trace::open(&out).expect("a finished trace");
+    assert!(trace.meta.has("kernel"), "{:?}", trace.meta.levels);
+    let running: i64 = sql(&trace, "SELECT count(*) FROM states WHERE state = 'running'");
+    assert!(running > 20, "{running}");
+}
+
+#[test]
 fn another_users_jvm_is_refused_with_the_remedy() {
     if !is_root_with("setpriv", "another_users_jvm_is_refused") {
         return;

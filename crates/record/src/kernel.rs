@@ -172,12 +172,13 @@ fn new_ring(skel: &KernelSkel, cpu: u32, bytes: usize) -> libbpf_rs::Result<MapH
 fn obstacle() -> Option<String> {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     if !may_load(&status) {
-        let binary = std::env::current_exe().unwrap_or_else(|_| "loadline".into());
-        return Some(format!(
-            "kernel level needs CAP_BPF and CAP_PERFMON: run with sudo, or: \
-             setcap cap_bpf,cap_perfmon+ep {}",
-            binary.display()
-        ));
+        // Not setcap: a binary with file capabilities may not load the libraries that lie beside it.
+        return Some(
+            "kernel level needs CAP_BPF and CAP_PERFMON: run with sudo, or as yourself with these two \
+             alone: sudo setpriv --reuid $(id -u) --regid $(id -g) --init-groups --inh-caps +bpf,+perfmon \
+             --ambient-caps +bpf,+perfmon loadline record …"
+                .into(),
+        );
     }
     let namespace = std::fs::read_link("/proc/self/ns/pid").unwrap_or_default();
     if namespace != Path::new(INIT_PID_NS) {
