@@ -45,7 +45,7 @@ class TomcatIT {
 
     private static Target tomcat(int version, String protocol, String tls, String... more) throws Exception {
         String classPath = version == 10
-                ? Target.classPathWith(TOMCAT_10, "tomcat-embed-core") : System.getProperty("java.class.path");
+                ? Target.classPathWith(TOMCAT_10, "tomcat-embed-core") : Target.classPath();
         String[] arguments = new String[more.length + 3];
         arguments[0] = "-Dweb.protocol=" + protocol;
         arguments[1] = "-Dweb.tls=" + tls;

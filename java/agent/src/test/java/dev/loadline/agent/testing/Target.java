@@ -28,7 +28,7 @@ public final class Target implements AutoCloseable {
 
     /** Starts a program with the tests' class path. */
     public static Target start(Class<? extends Program> program, String... jvmArguments) throws IOException {
-        return startWith(System.getProperty("java.class.path"), program, jvmArguments);
+        return startWith(classPath(), program, jvmArguments);
     }
 
     /** Starts a program. */
@@ -84,12 +84,21 @@ public final class Target implements AutoCloseable {
         Files.deleteIfExists(errors);
     }
 
-    /** The tests' class path, with one jar in place of those whose file name begins so. */
+    /** The tests' class path without the agent's own classes, which are to come from its jar. */
+    public static String classPath() {
+        return classPathWith(null, "no such jar");
+    }
+
+    /** The same, with one jar in place of those whose file name begins so. */
     public static String classPathWith(Path jar, String insteadOf) {
         List<String> path = new ArrayList<>();
-        path.add(jar.toAbsolutePath().toString());
+        if (jar != null) {
+            path.add(jar.toAbsolutePath().toString());
+        }
+        String own = Path.of("target/classes").toAbsolutePath().toString();
         for (String entry : System.getProperty("java.class.path").split(File.pathSeparator)) {
-            if (!new File(entry).getName().startsWith(insteadOf)) {
+            String name = new File(entry).getName();
+            if (!entry.equals(own) && !name.startsWith("byte-buddy") && !name.startsWith(insteadOf)) {
                 path.add(entry);
             }
         }
