@@ -37,7 +37,8 @@ export function headline(moment: Moment): string {
     case "file":
       return "blocked on a file";
     case "gc":
-      return moment.thread < 0 ? "pause for garbage collection" : "stopped by a garbage collection";
+      if (moment.thread < 0) return "pause for garbage collection";
+      return moment.pause ? "stopped by a garbage collection" : "stopped at a safepoint";
     case "idle":
       return moment.thread < 0 ? "no pause" : "idle: waiting for work";
     case "unknown":
@@ -49,7 +50,6 @@ export function headline(moment: Moment): string {
 
 /** What the class of a moment means. */
 export function meaning(moment: Moment): string {
-  if (moment.class === "other" && moment.waker?.name === "VM Thread") return "stopped at a safepoint, most likely: the VM Thread let it go on";
   return CLASS_TEXT[classIndex(moment)]?.[1] ?? "";
 }
 

@@ -31,7 +31,7 @@ export const CLASS_TEXT: readonly (readonly [string, string])[] = [
   ["pool", "blocked until a pool hands out a connection"],
   ["socket", "blocked until a peer sends or takes bytes"],
   ["file", "blocked on a file or a device"],
-  ["GC", "stopped by a garbage collection"],
+  ["GC", "stopped by the virtual machine: a garbage collection, or another safepoint"],
   ["other", "blocked for another reason"],
   ["idle", "waiting for work"],
   ["unknown", "not known: not recorded, or lost"],

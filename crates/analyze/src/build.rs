@@ -233,6 +233,11 @@ fn explain_all(
     let own = by_thread(waits, threads.list.len());
     let (work, pool) = work(spans, threads.list.len());
     let pauses = intervals::union(pauses.iter().map(|p| (p.begin_ns, p.end_ns)).collect());
+    let vm_thread = threads
+        .list
+        .iter()
+        .find(|t| t.comm.as_deref() == Some("VM Thread"))
+        .and_then(|t| t.tid);
     for (id, states) in states.iter_mut().enumerate() {
         causes::explain(
             states,
@@ -242,6 +247,7 @@ fn explain_all(
                 work: &work[id],
                 pool: &pool[id],
                 pauses: &pauses,
+                vm_thread,
                 is_program: matches!(threads.list[id].kind(), "platform" | "carrier"),
                 names,
                 resource: &|fd, ts| resources.at(fd, ts).map(|r| r.kind),

@@ -16,6 +16,7 @@
 //! | a call that only files have | file |
 //! | a futex, inside a pool wait | pool |
 //! | a futex, while or just before a collection stops a Java thread | gc |
+//! | a futex of a Java thread that the VM Thread ended | safepoint |
 //! | anything else | other in the midst of work, else idle |
 //!
 //! Work is a visit, a request, a service, a statement, a pool wait, or a span of the application.
@@ -45,6 +46,8 @@ pub struct Facts<'a> {
     pub pauses: &'a [(i64, i64)],
     /// Whether collections stop it: it is a thread of the program, not of the machine.
     pub is_program: bool,
+    /// Kernel tid of the VM Thread, which stops the others at safepoints and lets them go on.
+    pub vm_thread: Option<u32>,
     /// Names of system calls.
     pub names: &'a Names,
     /// Kind of a descriptor at a time.
@@ -141,6 +144,11 @@ fn of_call(i: &Interval, working: bool, in_pool: bool, facts: &Facts) -> Cause {
         Class::File => Cause::File,
         Class::Futex if in_pool => Cause::Pool,
         Class::Futex if facts.is_program && stopped_by_gc(i, facts.pauses) => Cause::Gc,
+        // Java code waits for the VM Thread in no other way; what asks it for an operation does,
+        // and is stopped by that operation as well.
+        Class::Futex if facts.is_program && facts.vm_thread.is_some_and(|t| t == i.waker) => {
+            Cause::Safepoint
+        }
         _ => idle_unless(working),
     }
 }
@@ -189,6 +197,8 @@ mod tests {
         }
     }
 
+    const VM_THREAD: u32 = 77;
+
     /// The cause of an interval from 10 to 20 in a system call on a descriptor: 3 is a file.
     fn cause(case: &Case, state: State, call: Option<i64>) -> Cause {
         let mut i = Interval::new(10, 20, state);
@@ -205,6 +215,7 @@ mod tests {
                 pool: &case.pool,
                 pauses: &case.pauses,
                 is_program: true,
+                vm_thread: Some(VM_THREAD),
                 names: &Names::new(),
                 resource: &|fd, _| Some(if fd == 3 { "file" } else { "socket" }),
             },
@@ -334,6 +345,32 @@ mod tests {
             ..plain()
         };
         assert_eq!(cause(&later, State::Blocked, futex), Cause::Idle);
+    }
+
+    #[test]
+    fn a_futex_that_the_vm_thread_ended_is_a_safepoint() {
+        let case = Case {
+            work: vec![(0, 90)],
+            ..plain()
+        };
+        let woken_by = |waker| {
+            let mut states = [Interval { waker, syscall: libc::SYS_futex as u16 + 1, ..Interval::new(10, 20, State::Blocked) }];
+            let facts = Facts {
+                waits: &[],
+                own: &[],
+                work: &case.work,
+                pool: &[],
+                pauses: &[],
+                is_program: true,
+                vm_thread: Some(VM_THREAD),
+                names: &Names::new(),
+                resource: &|_, _| None,
+            };
+            explain(&mut states, &facts);
+            states[0].cause
+        };
+        assert_eq!(woken_by(VM_THREAD), Cause::Safepoint);
+        assert_eq!(woken_by(VM_THREAD + 1), Cause::Other);
     }
 
     #[test]

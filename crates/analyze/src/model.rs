@@ -57,6 +57,8 @@ pub enum Cause {
     File,
     /// A garbage collection.
     Gc,
+    /// The virtual machine stopped it for something else.
+    Safepoint,
     /// It had no work.
     Idle,
     /// A worker was not free yet; only between the visits of a connection.
@@ -78,6 +80,7 @@ impl Cause {
             Cause::Socket => names::SOCKET,
             Cause::File => names::FILE,
             Cause::Gc => names::GC,
+            Cause::Safepoint => names::SAFEPOINT,
             Cause::Idle => names::IDLE,
             Cause::Queue => "queue",
             Cause::Other => names::OTHER,

@@ -24,8 +24,8 @@ pub mod names {
     pub const UNKNOWN: &str = "unknown";
 
     /// Causes of a state; see `states.cause`.
-    pub const CAUSES: [&str; 10] = [
-        RUNNING, RUNNABLE, LOCK, POOL, SOCKET, FILE, GC, IDLE, OTHER, UNKNOWN,
+    pub const CAUSES: [&str; 11] = [
+        RUNNING, RUNNABLE, LOCK, POOL, SOCKET, FILE, GC, SAFEPOINT, IDLE, OTHER, UNKNOWN,
     ];
     /// Blocked on a monitor or an owned synchronizer that another thread holds.
     pub const LOCK: &str = "lock";
@@ -37,6 +37,8 @@ pub mod names {
     pub const FILE: &str = "file";
     /// Stopped by a garbage collection.
     pub const GC: &str = "gc";
+    /// Stopped by the virtual machine at a safepoint that was no collection.
+    pub const SAFEPOINT: &str = "safepoint";
     /// Waiting for work: a worker without a task, a timer, a sleeping thread.
     pub const IDLE: &str = "idle";
     /// Blocked for a reason that is known to be none of these, or not known.
@@ -82,7 +84,7 @@ table! {
         end_ns: i64,
         /// running, runnable, preempted, blocked, uninterruptible or unknown: what the kernel says.
         state: &'static str,
-        /// Why: running, runnable, lock, pool, socket, file, gc, idle, other or unknown.
+        /// Why: running, runnable, lock, pool, socket, file, gc, safepoint, idle, other or unknown.
         cause: &'static str,
         /// CPU it ran on; null unless running.
         cpu: Option<i32>,

@@ -262,6 +262,12 @@ pub(super) fn waited_for(
                 ),
                 "file" => name("file", "a file", share, String::new()),
                 "gc" => name("gc", "garbage collection", share, String::new()),
+                "safepoint" => name(
+                    "safepoint",
+                    "a safepoint",
+                    share,
+                    "the virtual machine stopped the program, not for a collection".into(),
+                ),
                 "other" => name(
                     "other",
                     "something else",

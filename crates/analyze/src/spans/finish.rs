@@ -40,12 +40,42 @@ impl Builder<'_> {
             segments.extend_from_slice(group);
         }
         segments.extend(self.visits);
-        Output {
-            spans: self.spans,
-            segments,
-            pieces,
-        }
+        without_what_lies_outside(
+            Output {
+                spans: self.spans,
+                segments,
+                pieces,
+            },
+            self.cx.begin,
+            end,
+        )
     }
+}
+
+/// Drops the spans that ended before the recording began, or began after it ended: cut to the
+/// recording they have no length, and counted they would be requests that nobody recorded.
+/// What lies in such a span lies outside too. Ids stay dense.
+fn without_what_lies_outside(mut out: Output, begin: i64, end: i64) -> Output {
+    let outside = |s: &Span| s.begin_ns == s.end_ns && (s.end_ns == begin || s.begin_ns == end);
+    let mut ids = Vec::with_capacity(out.spans.len()); // old id to new
+    let mut kept = 0;
+    for s in &out.spans {
+        ids.push((!outside(s)).then_some(kept));
+        kept += i64::from(!outside(s));
+    }
+    if kept == out.spans.len() as i64 {
+        return out;
+    }
+    let new = |id: i64| ids[id as usize];
+    out.spans.retain_mut(|s| {
+        s.parent = s.parent.and_then(new);
+        s.connection = s.connection.and_then(new);
+        new(s.id).map(|id| s.id = id).is_some()
+    });
+    for list in [&mut out.segments, &mut out.pieces] {
+        list.retain_mut(|p| new(p.span).map(|id| p.span = id).is_some());
+    }
+    out
 }
 
 /// Moves each span up to the nearest ancestor that it lies in; a call that was cut is cut to the
