@@ -354,7 +354,11 @@ mod tests {
             ..plain()
         };
         let woken_by = |waker| {
-            let mut states = [Interval { waker, syscall: libc::SYS_futex as u16 + 1, ..Interval::new(10, 20, State::Blocked) }];
+            let mut states = [Interval {
+                waker,
+                syscall: libc::SYS_futex as u16 + 1,
+                ..Interval::new(10, 20, State::Blocked)
+            }];
             let facts = Facts {
                 waits: &[],
                 own: &[],

@@ -18,7 +18,8 @@ pub fn out(text: &str) -> anyhow::Result<()> {
 
 /// Whether an error is only that nobody reads our output any more.
 pub fn is_broken_pipe(e: &anyhow::Error) -> bool {
-    e.downcast_ref::<std::io::Error>().is_some_and(|e| e.kind() == std::io::ErrorKind::BrokenPipe)
+    e.downcast_ref::<std::io::Error>()
+        .is_some_and(|e| e.kind() == std::io::ErrorKind::BrokenPipe)
 }
 
 /// Whether colours may be used on stdout.
@@ -42,17 +43,24 @@ pub fn bar(total: u64, template: &str) -> ProgressBar {
 /// `20s`, `1.5m`, `500ms`, `2h`, or a plain number of seconds.
 pub fn parse_duration(text: &str) -> Result<Duration, String> {
     let text = text.trim();
-    let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let digits = text
+        .find(|c: char| !c.is_ascii_digit() && c != '.')
+        .unwrap_or(text.len());
     let (number, unit) = text.split_at(digits);
     let seconds = match unit.trim() {
         "ms" => 0.001,
         "" | "s" => 1.0,
         "m" | "min" => 60.0,
         "h" => 3600.0,
-        _ => return Err(format!("{unit:?} is no unit of time: use ms, s, m or h (20s, 1.5m)")),
+        _ => {
+            return Err(format!(
+                "{unit:?} is no unit of time: use ms, s, m or h (20s, 1.5m)"
+            ));
+        }
     };
-    let number: f64 =
-        number.parse().map_err(|_| format!("{text:?} is not a duration: write 20s, 1.5m, 500ms"))?;
+    let number: f64 = number
+        .parse()
+        .map_err(|_| format!("{text:?} is not a duration: write 20s, 1.5m, 500ms"))?;
     let d = Duration::try_from_secs_f64(number * seconds).map_err(|e| e.to_string())?;
     if d.is_zero() {
         return Err("it must be longer than 0".into());
@@ -68,9 +76,12 @@ pub fn parse_size(text: &str) -> Result<u64, String> {
         t if t.ends_with(['g', 'G']) => (&t[..t.len() - 1], 30),
         t => (t, 0),
     };
-    let number: u64 =
-        number.parse().map_err(|_| format!("{text:?} is not a size: write 256M, 4G, or bytes"))?;
-    number.checked_mul(1 << shift).ok_or_else(|| format!("{text} is more than a file can hold"))
+    let number: u64 = number
+        .parse()
+        .map_err(|_| format!("{text:?} is not a size: write 256M, 4G, or bytes"))?;
+    number
+        .checked_mul(1 << shift)
+        .ok_or_else(|| format!("{text} is more than a file can hold"))
 }
 
 /// Bytes for people: 21 MB.
@@ -102,7 +113,15 @@ mod tests {
         assert_eq!(parse_duration("20"), Ok(Duration::from_secs(20)));
         assert_eq!(parse_duration("1.5m"), Ok(Duration::from_secs(90)));
         assert_eq!(parse_duration("500ms"), Ok(Duration::from_millis(500)));
-        for wrong in ["", "s", "20x", "0s", "-3s", "1.2.3s", "99999999999999999999h"] {
+        for wrong in [
+            "",
+            "s",
+            "20x",
+            "0s",
+            "-3s",
+            "1.2.3s",
+            "99999999999999999999h",
+        ] {
             assert!(parse_duration(wrong).is_err(), "{wrong} was accepted");
         }
     }

@@ -8,7 +8,9 @@ use std::path::Path;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use common::{Jvm, alone, eventually, java_program, loadline, run, run_ok, scratch, signal, sql, text};
+use common::{
+    Jvm, alone, eventually, java_program, loadline, run, run_ok, scratch, signal, sql, text,
+};
 use loadline_trace::Trace;
 use loadline_trace::spool::agent::{self, state};
 
@@ -29,7 +31,10 @@ fn bpf_programs() -> usize {
 /// What the agent says of itself in its spool's header (the spool is sparse, and gigabytes long).
 fn agent_state(out: &str) -> Option<u32> {
     let mut head = [0; 4096];
-    File::open(Path::new(out).join("raw/agent.events")).ok()?.read_exact(&mut head).ok()?;
+    File::open(Path::new(out).join("raw/agent.events"))
+        .ok()?
+        .read_exact(&mut head)
+        .ok()?;
     agent::header(&head).map(|h| h.state)
 }
 
@@ -63,9 +68,15 @@ fn a_killed_recorder_leaves_nothing_behind_and_loses_at_most_a_second() {
 
     let refused = run(&["report", &out]);
     assert_eq!(refused.status.code(), Some(1));
-    assert!(text(&refused).contains("loadline recover"), "{}", text(&refused));
+    assert!(
+        text(&refused).contains("loadline recover"),
+        "{}",
+        text(&refused)
+    );
 
-    eventually("BPF programs vanish with their owner", 10, || bpf_programs() == programs);
+    eventually("BPF programs vanish with their owner", 10, || {
+        bpf_programs() == programs
+    });
     eventually("the agent notices and is dormant", 10, || {
         agent_state(&out) == Some(state::STOPPED)
     });
@@ -73,12 +84,27 @@ fn a_killed_recorder_leaves_nothing_behind_and_loses_at_most_a_second() {
     let trace = Trace::open(out.as_ref()).expect("a finished trace");
     assert_eq!(trace.meta.ended, "recovered");
     let last_wait: i64 = sql(&trace, "SELECT max(end_ns) FROM waits");
-    assert!(killed_at - last_wait < 1_000_000_000, "the last wait is {} ms before the kill", (killed_at - last_wait) / 1_000_000);
+    assert!(
+        killed_at - last_wait < 1_000_000_000,
+        "the last wait is {} ms before the kill",
+        (killed_at - last_wait) / 1_000_000
+    );
     if trace.meta.has("kernel") {
-        let last_state: i64 = sql(&trace, "SELECT max(begin_ns) FROM states WHERE state = 'running'");
-        assert!(killed_at - last_state < 1_000_000_000, "the last switch is {} ms before the kill", (killed_at - last_state) / 1_000_000);
+        let last_state: i64 = sql(
+            &trace,
+            "SELECT max(begin_ns) FROM states WHERE state = 'running'",
+        );
+        assert!(
+            killed_at - last_state < 1_000_000_000,
+            "the last switch is {} ms before the kill",
+            (killed_at - last_state) / 1_000_000
+        );
     }
-    let left: Vec<_> = std::fs::read_dir(dir.path()).expect("the directory").flatten().map(|e| e.file_name()).collect();
+    let left: Vec<_> = std::fs::read_dir(dir.path())
+        .expect("the directory")
+        .flatten()
+        .map(|e| e.file_name())
+        .collect();
     assert_eq!(left, ["t.trace"], "files outside the trace");
 
     // The JVM is as it was: it can be recorded again.
@@ -99,11 +125,19 @@ fn a_killed_jvm_ends_the_recording_and_everything_is_there() {
     let begin = Instant::now();
     let status = recorder.wait().expect("it is ours");
     assert!(status.success(), "{status}");
-    assert!(begin.elapsed() < Duration::from_secs(10), "took {:?} to notice", begin.elapsed());
+    assert!(
+        begin.elapsed() < Duration::from_secs(10),
+        "took {:?} to notice",
+        begin.elapsed()
+    );
     let trace = Trace::open(out.as_ref()).expect("a finished trace");
     assert_eq!(trace.meta.ended, "target-exited");
     let last: i64 = sql(&trace, "SELECT max(end_ns) FROM waits");
-    assert!(killed_at - last < 1_000_000_000, "the last wait is {} ms before the kill", (killed_at - last) / 1_000_000);
+    assert!(
+        killed_at - last < 1_000_000_000,
+        "the last wait is {} ms before the kill",
+        (killed_at - last) / 1_000_000
+    );
 }
 
 #[test]
@@ -115,7 +149,11 @@ fn recover_refuses_a_recording_that_is_under_way() {
     let mut recorder = recording(&jvm.pid(), &out);
     let refused = run(&["recover", &out]);
     assert_eq!(refused.status.code(), Some(1), "{}", text(&refused));
-    assert!(text(&refused).contains(&recorder.id().to_string()), "{}", text(&refused));
+    assert!(
+        text(&refused).contains(&recorder.id().to_string()),
+        "{}",
+        text(&refused)
+    );
     signal(&recorder, libc::SIGINT);
     assert!(recorder.wait().expect("it is ours").success());
     Trace::open(out.as_ref()).expect("a finished trace");

@@ -12,7 +12,10 @@ fn refuses(args: &[&str], code: i32, parts: &[&str]) {
     let said = text(&out);
     assert_eq!(out.status.code(), Some(code), "loadline {args:?}:\n{said}");
     for part in parts {
-        assert!(said.contains(part), "loadline {args:?} does not say {part:?}:\n{said}");
+        assert!(
+            said.contains(part),
+            "loadline {args:?} does not say {part:?}:\n{said}"
+        );
     }
     assert!(!said.contains("panicked"), "{said}");
 }
@@ -20,25 +23,43 @@ fn refuses(args: &[&str], code: i32, parts: &[&str]) {
 #[test]
 fn a_pid_that_does_not_exist() {
     let (_dir, out) = scratch();
-    refuses(&["record", "--pid", "4194000", "-o", &out], 1, &["4194000", "no process"]);
+    refuses(
+        &["record", "--pid", "4194000", "-o", &out],
+        1,
+        &["4194000", "no process"],
+    );
     assert!(!std::path::Path::new(&out).exists(), "it left {out}");
 }
 
 #[test]
 fn a_process_that_is_not_a_jvm_is_named_and_left_alone() {
-    let mut sleeper = std::process::Command::new("sleep").arg("60").spawn().expect("sleep starts");
+    let mut sleeper = std::process::Command::new("sleep")
+        .arg("60")
+        .spawn()
+        .expect("sleep starts");
     let (_dir, out) = scratch();
     let pid = sleeper.id().to_string();
-    refuses(&["record", "--pid", &pid, "-o", &out], 1, &["not a Java virtual machine", "sleep"]);
+    refuses(
+        &["record", "--pid", &pid, "-o", &out],
+        1,
+        &["not a Java virtual machine", "sleep"],
+    );
     // SIGQUIT, which attaching sends to a JVM, would have ended it.
-    assert!(sleeper.try_wait().expect("it is ours").is_none(), "the process was ended");
+    assert!(
+        sleeper.try_wait().expect("it is ours").is_none(),
+        "the process was ended"
+    );
     sleeper.kill().expect("it is ours");
     sleeper.wait().expect("it is ours");
 }
 
 #[test]
 fn a_name_that_fits_no_jvm() {
-    refuses(&["record", "--pid", "no-such-application-runs-here"], 1, &["no-such-application-runs-here"]);
+    refuses(
+        &["record", "--pid", "no-such-application-runs-here"],
+        1,
+        &["no-such-application-runs-here"],
+    );
 }
 
 #[test]
@@ -48,7 +69,11 @@ fn an_output_directory_in_use() {
     fs::create_dir_all(format!("{out}/precious")).expect("a directory");
     let jvm = Jvm::java(&[&java_program("Ticks"), "30"]);
     jvm.line("ready");
-    refuses(&["record", "--pid", &jvm.pid(), "-o", &out, "-d", "1s"], 1, &[&out, "not empty"]);
+    refuses(
+        &["record", "--pid", &jvm.pid(), "-o", &out, "-d", "1s"],
+        1,
+        &[&out, "not empty"],
+    );
     assert!(std::path::Path::new(&out).join("precious").exists());
 }
 
@@ -56,9 +81,21 @@ fn an_output_directory_in_use() {
 fn wrong_usage_is_exit_code_2() {
     refuses(&["record"], 2, &["--pid"]);
     refuses(&["record", "--pid", "1", "-d", "0s"], 2, &["0"]);
-    refuses(&["record", "--pid", "1", "--levels", "kernel,astral"], 2, &["astral"]);
-    refuses(&["record", "--pid", "1", "--ring", "100000"], 2, &["power of two"]);
-    refuses(&["record", "--pid", "1", "--levels", "jvm", "--syscalls"], 2, &["kernel"]);
+    refuses(
+        &["record", "--pid", "1", "--levels", "kernel,astral"],
+        2,
+        &["astral"],
+    );
+    refuses(
+        &["record", "--pid", "1", "--ring", "100000"],
+        2,
+        &["power of two"],
+    );
+    refuses(
+        &["record", "--pid", "1", "--levels", "jvm", "--syscalls"],
+        2,
+        &["kernel"],
+    );
     refuses(&["nonsense"], 2, &["nonsense"]);
 }
 
@@ -82,7 +119,11 @@ fn a_trace_of_another_version_is_refused_by_name() {
     )
     .expect("a file");
     let path = dir.path().display().to_string();
-    refuses(&["report", &path], 1, &["version 99", "reads version 1", "loadline 9.0"]);
+    refuses(
+        &["report", &path],
+        1,
+        &["version 99", "reads version 1", "loadline 9.0"],
+    );
     fs::write(dir.path().join("trace.json"), "{").expect("a file");
     refuses(&["report", &path], 1, &["trace.json"]);
 }
@@ -92,12 +133,19 @@ fn every_command_shows_examples() {
     for command in ["record", "recover", "report", "open", "query", "load"] {
         let out = run(&[command, "--help"]);
         assert!(out.status.success());
-        assert!(text(&out).contains("Example"), "{command} --help has no example");
+        assert!(
+            text(&out).contains("Example"),
+            "{command} --help has no example"
+        );
     }
 }
 
 #[test]
 fn a_reader_that_goes_away_is_no_error() {
-    let out = loadline().arg("--help").stdout(std::process::Stdio::piped()).output().expect("runs");
+    let out = loadline()
+        .arg("--help")
+        .stdout(std::process::Stdio::piped())
+        .output()
+        .expect("runs");
     assert!(out.status.success());
 }

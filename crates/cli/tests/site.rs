@@ -23,9 +23,16 @@ fn site() -> &'static Site {
         let dir = tempfile::tempdir().expect("a directory");
         let at = |name: &str| dir.path().join(name);
         let jar = root().join("bed/auction/target/auction.jar");
-        assert!(jar.exists(), "{} is missing: run `make build`", jar.display());
+        assert!(
+            jar.exists(),
+            "{} is missing: run `make build`",
+            jar.display()
+        );
         let mut java = Command::new("java");
-        java.arg("-jar").arg(jar).args(["--port", "0", "--max-seconds", "120", "--port-file"]).arg(at("port"));
+        java.arg("-jar")
+            .arg(jar)
+            .args(["--port", "0", "--max-seconds", "120", "--port-file"])
+            .arg(at("port"));
         let server = Jvm::start(java);
         server.line("auction: ready");
         eventually("the port is known", 10, || at("port").exists());
@@ -33,8 +40,22 @@ fn site() -> &'static Site {
 
         let handshakes = at("handshakes.csv");
         let load = loadline()
-            .args(["load", &format!("https://127.0.0.1:{}", port.trim()), "--scenario", "browsing"])
-            .args(["--users", "16", "--think", "80ms", "--duration", "12s", "--json", "--handshakes"])
+            .args([
+                "load",
+                &format!("https://127.0.0.1:{}", port.trim()),
+                "--scenario",
+                "browsing",
+            ])
+            .args([
+                "--users",
+                "16",
+                "--think",
+                "80ms",
+                "--duration",
+                "12s",
+                "--json",
+                "--handshakes",
+            ])
             .arg(&handshakes)
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
@@ -43,7 +64,16 @@ fn site() -> &'static Site {
             .expect("the load generator starts");
         std::thread::sleep(std::time::Duration::from_secs(3));
         let trace = at("site.trace").display().to_string();
-        run_ok(&["record", "--pid", &server.pid(), "-o", &trace, "-d", "6s", "--syscalls"]);
+        run_ok(&[
+            "record",
+            "--pid",
+            &server.pid(),
+            "-o",
+            &trace,
+            "-d",
+            "6s",
+            "--syscalls",
+        ]);
         let load = load.wait_with_output().expect("it is ours");
         assert!(load.status.success(), "{}", text(&load));
         Site {
@@ -66,20 +96,45 @@ fn every_level_is_there_and_nothing_was_lost() {
         assert!(meta.has(level), "{level}: {:?}", meta.levels);
     }
     assert_eq!(meta.lost(), 0, "{:?}", meta.losses);
-    assert!(meta.target.server.as_deref().unwrap_or("").contains("Tomcat"), "{:?}", meta.target);
-    for kind in ["connection", "tls_handshake", "request", "service", "pool_wait", "pool_use", "sql", "user"] {
+    assert!(
+        meta.target
+            .server
+            .as_deref()
+            .unwrap_or("")
+            .contains("Tomcat"),
+        "{:?}",
+        meta.target
+    );
+    for kind in [
+        "connection",
+        "tls_handshake",
+        "request",
+        "service",
+        "pool_wait",
+        "pool_use",
+        "sql",
+        "user",
+    ] {
         let n = count(&format!("SELECT count(*) FROM spans WHERE kind = '{kind}'"));
         assert!(n > 10, "only {n} spans of kind {kind}");
     }
     if meta.has("kernel") {
-        assert!(count("SELECT count(*) FROM syscalls WHERE fd IS NOT NULL AND size > 0 AND result > 0") > 100);
+        assert!(
+            count("SELECT count(*) FROM syscalls WHERE fd IS NOT NULL AND size > 0 AND result > 0")
+                > 100
+        );
         assert!(count("SELECT count(*) FROM states WHERE state = 'running'") > 1000);
     }
 }
 
 #[test]
 fn requests_lie_in_their_connections_and_services_in_their_requests() {
-    for (child, parent) in [("request", "connection"), ("tls_handshake", "connection"), ("service", "request"), ("sql", "service")] {
+    for (child, parent) in [
+        ("request", "connection"),
+        ("tls_handshake", "connection"),
+        ("service", "request"),
+        ("sql", "service"),
+    ] {
         let orphans = count(&format!(
             "SELECT count(*) FROM spans c WHERE c.kind = '{child}' AND c.complete
              AND NOT EXISTS (SELECT 1 FROM spans p WHERE p.kind = '{parent}' AND p.begin_ns <= c.begin_ns AND c.end_ns <= p.end_ns
@@ -91,7 +146,10 @@ fn requests_lie_in_their_connections_and_services_in_their_requests() {
         "SELECT count(*) FROM spans s WHERE s.kind IN ('service', 'sql', 'pool_wait') AND s.thread <> s.end_thread
          AND NOT EXISTS (SELECT 1 FROM segments g WHERE g.span = s.id)",
     );
-    assert_eq!(handed_over, 0, "spans that change threads without saying so");
+    assert_eq!(
+        handed_over, 0,
+        "spans that change threads without saying so"
+    );
 }
 
 #[test]
@@ -121,9 +179,18 @@ fn handshake_kinds_agree_with_the_client_connection_by_connection() {
         .expect("rows")
         .map(|r| r.expect("a row"))
         .collect();
-    let (resumed, full) = (pairs.iter().filter(|p| p.1).count(), pairs.iter().filter(|p| !p.1).count());
-    assert!(resumed > 5 && full > 5, "too few to tell: {resumed} resumed, {full} full");
-    let differing = pairs.iter().filter(|(ours, theirs)| *ours != Some(*theirs)).count();
+    let (resumed, full) = (
+        pairs.iter().filter(|p| p.1).count(),
+        pairs.iter().filter(|p| !p.1).count(),
+    );
+    assert!(
+        resumed > 5 && full > 5,
+        "too few to tell: {resumed} resumed, {full} full"
+    );
+    let differing = pairs
+        .iter()
+        .filter(|(ours, theirs)| *ours != Some(*theirs))
+        .count();
     assert_eq!(differing, 0, "of {} handshakes", pairs.len());
 }
 
@@ -132,10 +199,15 @@ fn the_report_agrees_with_the_client() {
     let site = site();
     let out = run_ok(&["report", "--json", &site.trace.dir.display().to_string()]);
     let report: serde_json::Value = serde_json::from_slice(&out.stdout).expect("JSON");
-    let ours = report["throughput"]["requests_per_s"].as_f64().expect("requests/s");
+    let ours = report["throughput"]["requests_per_s"]
+        .as_f64()
+        .expect("requests/s");
     let theirs = site.load["replies_per_s"].as_f64().expect("replies/s");
     // The client ran before and after the recording too, with a cold JVM at first: a loose bound.
-    assert!(ours > 0.5 * theirs && ours < 2.0 * theirs, "server {ours}/s, client {theirs}/s");
+    assert!(
+        ours > 0.5 * theirs && ours < 2.0 * theirs,
+        "server {ours}/s, client {theirs}/s"
+    );
     let human = text(&run_ok(&["report", &site.trace.dir.display().to_string()]));
     for part in ["requests/s", "p95", "TLS handshake", "service", "SQL", "GC"] {
         assert!(human.contains(part), "no {part:?} in:\n{human}");
@@ -150,9 +222,15 @@ fn every_table_answers_sql_in_three_formats() {
         let query = format!("SELECT * FROM {} LIMIT 2", table.name);
         let json = run_ok(&["query", &dir, "--json", &query]);
         let rows: Vec<serde_json::Value> = serde_json::from_slice(&json.stdout).expect("an array");
-        let csv = String::from_utf8(run_ok(&["query", &dir, "--csv", &query]).stdout).expect("UTF-8");
+        let csv =
+            String::from_utf8(run_ok(&["query", &dir, "--csv", &query]).stdout).expect("UTF-8");
         let header: Vec<&str> = table.columns.iter().map(|c| c.name).collect();
-        assert_eq!(csv.lines().next(), Some(header.join(",").as_str()), "{}", table.name);
+        assert_eq!(
+            csv.lines().next(),
+            Some(header.join(",").as_str()),
+            "{}",
+            table.name
+        );
         assert!(rows.len() <= 2);
         let shown = text(&run_ok(&["query", &dir, &query]));
         assert!(header.iter().all(|h| shown.contains(h)), "{shown}");
@@ -172,12 +250,23 @@ fn the_page_becomes_a_picture() {
         common::skip("the_page_becomes_a_picture", "no chromium");
         return;
     }
-    run_ok(&["open", &site.trace.dir.display().to_string(), "--png", &png.display().to_string()]);
+    run_ok(&[
+        "open",
+        &site.trace.dir.display().to_string(),
+        "--png",
+        &png.display().to_string(),
+    ]);
     let bytes = std::fs::read(&png).expect("the picture");
     assert_eq!(&bytes[1..4], b"PNG");
-    assert!(bytes.len() > 40_000, "{} bytes: an empty page?", bytes.len());
+    assert!(
+        bytes.len() > 40_000,
+        "{} bytes: an empty page?",
+        bytes.len()
+    );
 }
 
 fn which(name: &str) -> Option<PathBuf> {
-    std::env::split_paths(&std::env::var_os("PATH")?).map(|d| d.join(name)).find(|p| p.exists())
+    std::env::split_paths(&std::env::var_os("PATH")?)
+        .map(|d| d.join(name))
+        .find(|p| p.exists())
 }

@@ -12,7 +12,16 @@ fn running_time_is_the_cpu_time_of_the_process_and_states_have_no_gaps() {
     }
     let _alone = alone();
     let (_dir, out) = scratch();
-    let recorded = run_ok(&["record", "-o", &out, "--", "java", &java_program("Compute"), "4", "3000"]);
+    let recorded = run_ok(&[
+        "record",
+        "-o",
+        &out,
+        "--",
+        "java",
+        &java_program("Compute"),
+        "4",
+        "3000",
+    ]);
     let stdout = String::from_utf8_lossy(&recorded.stdout).into_owned();
     let cpu_ns: f64 = stdout
         .lines()
@@ -23,11 +32,21 @@ fn running_time_is_the_cpu_time_of_the_process_and_states_have_no_gaps() {
     let trace = Trace::open(out.as_ref()).expect("a finished trace");
     assert_eq!(trace.meta.lost(), 0, "{:?}", trace.meta.losses);
 
-    let running: f64 = sql(&trace, "SELECT sum(end_ns - begin_ns)::DOUBLE FROM states WHERE state = 'running'");
+    let running: f64 = sql(
+        &trace,
+        "SELECT sum(end_ns - begin_ns)::DOUBLE FROM states WHERE state = 'running'",
+    );
     let off = (running - cpu_ns).abs() / cpu_ns;
-    assert!(off < 0.01, "running {running} ns, the process says {cpu_ns} ns: {:.2}% apart", off * 100.0);
+    assert!(
+        off < 0.01,
+        "running {running} ns, the process says {cpu_ns} ns: {:.2}% apart",
+        off * 100.0
+    );
 
-    let computing: i64 = sql(&trace, "SELECT count(*) FROM threads WHERE name LIKE 'compute-%'");
+    let computing: i64 = sql(
+        &trace,
+        "SELECT count(*) FROM threads WHERE name LIKE 'compute-%'",
+    );
     assert_eq!(computing, 4);
     let with_gaps: i64 = sql(
         &trace,
@@ -36,20 +55,35 @@ fn running_time_is_the_cpu_time_of_the_process_and_states_have_no_gaps() {
              FROM threads t LEFT JOIN states s ON s.thread = t.id WHERE t.tid IS NOT NULL GROUP BY ALL)
          WHERE b IS DISTINCT FROM begin_ns OR e IS DISTINCT FROM end_ns OR total IS DISTINCT FROM end_ns - begin_ns",
     );
-    assert_eq!(with_gaps, 0, "threads whose states do not add up to their lifetime");
+    assert_eq!(
+        with_gaps, 0,
+        "threads whose states do not add up to their lifetime"
+    );
     let overlaps: i64 = sql(
         &trace,
         "SELECT count(*) FROM (SELECT begin_ns, lag(end_ns) OVER (PARTITION BY thread ORDER BY begin_ns) AS before FROM states)
          WHERE before IS NOT NULL AND before <> begin_ns",
     );
-    assert_eq!(overlaps, 0, "intervals that do not begin where the one before ended");
+    assert_eq!(
+        overlaps, 0,
+        "intervals that do not begin where the one before ended"
+    );
 }
 
 #[test]
 fn a_held_monitor_is_a_wait_of_that_time_with_class_and_owner() {
     let _alone = alone();
     let (_dir, out) = scratch();
-    let recorded = run_ok(&["record", "-o", &out, "--", "java", &java_program("Hold"), "5", "200"]);
+    let recorded = run_ok(&[
+        "record",
+        "-o",
+        &out,
+        "--",
+        "java",
+        &java_program("Hold"),
+        "5",
+        "200",
+    ]);
     let stdout = String::from_utf8_lossy(&recorded.stdout).into_owned();
     let trace = Trace::open(out.as_ref()).expect("a finished trace");
     let db = trace.sql().expect("views");
@@ -69,10 +103,19 @@ fn a_held_monitor_is_a_wait_of_that_time_with_class_and_owner() {
     assert_eq!(truth.len(), 5, "{}", text(&recorded));
     for (i, (begin, end)) in truth.into_iter().enumerate() {
         let (duration, class, owner, at): (i64, String, Option<String>, i64) = waits
-            .query_row([format!("waiter-{i}")], |r| Ok((r.get(0)?, r.get(1)?, r.get(2)?, r.get(3)?)))
+            .query_row([format!("waiter-{i}")], |r| {
+                Ok((r.get(0)?, r.get(1)?, r.get(2)?, r.get(3)?))
+            })
             .unwrap_or_else(|e| panic!("no wait of waiter-{i}: {e}"));
-        assert!((duration - (end - begin)).abs() < 1_000_000, "{duration} ns, the waiter saw {} ns", end - begin);
-        assert!(at >= begin - 1_000_000 && at < end, "at {at}, the waiter began at {begin}");
+        assert!(
+            (duration - (end - begin)).abs() < 1_000_000,
+            "{duration} ns, the waiter saw {} ns",
+            end - begin
+        );
+        assert!(
+            at >= begin - 1_000_000 && at < end,
+            "at {at}, the waiter began at {begin}"
+        );
         assert!(class.contains("Treasure"), "class {class}");
         if trace.meta.has("kernel") {
             assert_eq!(owner.as_deref(), Some(format!("owner-{i}").as_str()));
@@ -93,8 +136,14 @@ fn a_jvm_started_without_the_agent_is_recorded_twice_and_goes_on() {
             &trace,
             "SELECT count(*) FROM waits w JOIN threads t ON t.id = w.thread WHERE t.name LIKE 'tick-%' AND w.kind = 'monitor_wait'",
         );
-        assert!(waits > 20, "{waits} waits in a second of two threads that wait at most 5 ms each");
-        assert!(!std::path::Path::new(&out).join("raw").exists(), "raw spools are left");
+        assert!(
+            waits > 20,
+            "{waits} waits in a second of two threads that wait at most 5 ms each"
+        );
+        assert!(
+            !std::path::Path::new(&out).join("raw").exists(),
+            "raw spools are left"
+        );
     }
 }
 
@@ -102,19 +151,34 @@ fn a_jvm_started_without_the_agent_is_recorded_twice_and_goes_on() {
 fn the_tables_are_plain_parquet_that_duckdb_reads_without_us() {
     let _alone = alone();
     let (_dir, out) = scratch();
-    run_ok(&["record", "-o", &out, "--", "java", &java_program("Compute"), "1", "200"]);
+    run_ok(&[
+        "record",
+        "-o",
+        &out,
+        "--",
+        "java",
+        &java_program("Compute"),
+        "1",
+        "200",
+    ]);
     let db = loadline_trace::duckdb::Connection::open_in_memory().expect("DuckDB");
     for table in loadline_trace::tables::all() {
         let mut statement = db
-            .prepare(&format!("DESCRIBE SELECT * FROM read_parquet('{out}/{}.parquet')", table.name))
+            .prepare(&format!(
+                "DESCRIBE SELECT * FROM read_parquet('{out}/{}.parquet')",
+                table.name
+            ))
             .expect("a readable file");
         let columns: Vec<(String, String)> = statement
             .query_map([], |r| Ok((r.get(0)?, r.get(1)?)))
             .expect("columns")
             .map(|r| r.expect("a column"))
             .collect();
-        let wanted: Vec<(String, String)> =
-            table.columns.iter().map(|c| (c.name.into(), c.sql_type.into())).collect();
+        let wanted: Vec<(String, String)> = table
+            .columns
+            .iter()
+            .map(|c| (c.name.into(), c.sql_type.into()))
+            .collect();
         assert_eq!(columns, wanted, "{}", table.name);
     }
     let named: i64 = db

@@ -14,7 +14,8 @@ const NOBODY: &str = "65534";
 fn is_root_with(tool: &str, test: &str) -> bool {
     // SAFETY: geteuid cannot fail and touches nothing.
     let root = unsafe { libc::geteuid() } == 0;
-    let found = std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()).any(|d| d.join(tool).exists());
+    let found = std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default())
+        .any(|d| d.join(tool).exists());
     if !(root && found) {
         skip(test, &format!("needs root and {tool}"));
     }
@@ -23,7 +24,9 @@ fn is_root_with(tool: &str, test: &str) -> bool {
 
 fn as_nobody(program: &Path) -> Command {
     let mut c = Command::new("setpriv");
-    c.args(["--reuid", NOBODY, "--regid", NOBODY, "--clear-groups"]).arg(program).stdin(Stdio::null());
+    c.args(["--reuid", NOBODY, "--regid", NOBODY, "--clear-groups"])
+        .arg(program)
+        .stdin(Stdio::null());
     c
 }
 
@@ -31,9 +34,16 @@ fn as_nobody(program: &Path) -> Command {
 fn nobodys_copy(dir: &Path) -> std::path::PathBuf {
     std::fs::set_permissions(dir, std::fs::Permissions::from_mode(0o777)).expect("chmod");
     let from = root().join("target/release");
-    for name in ["loadline", "libduckdb.so", "loadline-agent.jar", "libloadline-agent.so"] {
-        std::fs::copy(from.join(name), dir.join(name)).unwrap_or_else(|e| panic!("{name}: {e}: run `make build`"));
-        std::fs::set_permissions(dir.join(name), std::fs::Permissions::from_mode(0o755)).expect("chmod");
+    for name in [
+        "loadline",
+        "libduckdb.so",
+        "loadline-agent.jar",
+        "libloadline-agent.so",
+    ] {
+        std::fs::copy(from.join(name), dir.join(name))
+            .unwrap_or_else(|e| panic!("{name}: {e}: run `make build`"));
+        std::fs::set_permissions(dir.join(name), std::fs::Permissions::from_mode(0o755))
+            .expect("chmod");
     }
     for name in ["Ticks.java"] {
         std::fs::copy(java_program("Ticks"), dir.join(name)).expect("a source file");
@@ -59,7 +69,9 @@ fn without_privileges_three_levels_are_recorded_and_the_report_says_how_to_get_t
     jvm.line("ready");
     let out = dir.path().join("t.trace");
     let mut record = as_nobody(&loadline);
-    record.args(["record", "--pid", &jvm.pid(), "-d", "1s", "-o"]).arg(&out);
+    record
+        .args(["record", "--pid", &jvm.pid(), "-d", "1s", "-o"])
+        .arg(&out);
     let recorded = output(record);
     assert!(recorded.status.success(), "{}", text(&recorded));
     assert!(text(&recorded).contains("CAP_BPF"), "{}", text(&recorded));
@@ -70,7 +82,10 @@ fn without_privileges_three_levels_are_recorded_and_the_report_says_how_to_get_t
     assert!(waits > 20, "{waits}");
     let report = text(&run(&["report", &out.display().to_string()]));
     let first: String = report.lines().take(12).collect();
-    assert!(first.contains("kernel") && first.contains("CAP_BPF"), "{report}");
+    assert!(
+        first.contains("kernel") && first.contains("CAP_BPF"),
+        "{report}"
+    );
 }
 
 #[test]
@@ -89,14 +104,26 @@ fn with_the_two_capabilities_alone_all_levels_are_recorded() {
     let out = dir.path().join("t.trace");
     let mut record = Command::new("setpriv");
     record.args(["--reuid", NOBODY, "--regid", NOBODY, "--clear-groups"]);
-    record.args(["--inh-caps", "+bpf,+perfmon", "--ambient-caps", "+bpf,+perfmon"]).arg(&loadline);
+    record
+        .args([
+            "--inh-caps",
+            "+bpf,+perfmon",
+            "--ambient-caps",
+            "+bpf,+perfmon",
+        ])
+        .arg(&loadline);
     record.stdin(Stdio::null());
-    record.args(["record", "--pid", &jvm.pid(), "-d", "1s", "-o"]).arg(&out);
+    record
+        .args(["record", "--pid", &jvm.pid(), "-d", "1s", "-o"])
+        .arg(&out);
     let recorded = output(record);
     assert!(recorded.status.success(), "{}", text(&recorded));
     let trace = Trace::open(&out).expect("a finished trace");
     assert!(trace.meta.has("kernel"), "{:?}", trace.meta.levels);
-    let running: i64 = sql(&trace, "SELECT count(*) FROM states WHERE state = 'running'");
+    let running: i64 = sql(
+        &trace,
+        "SELECT count(*) FROM states WHERE state = 'running'",
+    );
     assert!(running > 20, "{running}");
 }
 
@@ -111,7 +138,9 @@ fn another_users_jvm_is_refused_with_the_remedy() {
     let jvm = Jvm::java(&[&java_program("Ticks"), "60"]);
     jvm.line("ready");
     let mut record = as_nobody(&loadline);
-    record.args(["record", "--pid", &jvm.pid(), "-d", "1s", "-o"]).arg(dir.path().join("t.trace"));
+    record
+        .args(["record", "--pid", &jvm.pid(), "-d", "1s", "-o"])
+        .arg(dir.path().join("t.trace"));
     let refused = output(record);
     assert_eq!(refused.status.code(), Some(1), "{}", text(&refused));
     assert!(text(&refused).contains("sudo"), "{}", text(&refused));
@@ -131,10 +160,16 @@ fn root_records_the_jvm_of_another_user() {
     jvm.line("ready");
     let out = dir.path().join("t.trace");
     let mut record = Command::new(&loadline);
-    record.args(["record", "--pid", &jvm.pid(), "-d", "1s", "-o"]).arg(&out).stdin(Stdio::null());
+    record
+        .args(["record", "--pid", &jvm.pid(), "-d", "1s", "-o"])
+        .arg(&out)
+        .stdin(Stdio::null());
     let recorded = output(record);
     assert!(recorded.status.success(), "{}", text(&recorded));
-    let waits: i64 = sql(&Trace::open(&out).expect("a trace"), "SELECT count(*) FROM waits");
+    let waits: i64 = sql(
+        &Trace::open(&out).expect("a trace"),
+        "SELECT count(*) FROM waits",
+    );
     assert!(waits > 20, "{waits}");
 }
 
@@ -176,20 +211,33 @@ fn a_full_disk_ends_the_recording_with_an_error_and_spares_the_jvm() {
     let said = text(&recorded);
     assert_eq!(recorded.status.code(), Some(1), "{said}");
     assert!(said.contains("no space left"), "{said}");
-    assert!(said.contains("recover"), "it does not say what to do with what was kept: {said}");
-    assert!(jvm.child.try_wait().expect("it is ours").is_none(), "the JVM did not survive");
+    assert!(
+        said.contains("recover"),
+        "it does not say what to do with what was kept: {said}"
+    );
+    assert!(
+        jvm.child.try_wait().expect("it is ours").is_none(),
+        "the JVM did not survive"
+    );
 
     // What was kept can be moved to where there is room, and recovered.
     let (roomy, _) = scratch();
     let moved = roomy.path().join("t.trace");
-    let status = Command::new("cp").arg("-r").arg(&out).arg(&moved).status().expect("cp starts");
+    let status = Command::new("cp")
+        .arg("-r")
+        .arg(&out)
+        .arg(&moved)
+        .status()
+        .expect("cp starts");
     assert!(status.success());
     let recovered = run(&["recover", &moved.display().to_string()]);
     assert!(recovered.status.success(), "{}", text(&recovered));
     let trace = Trace::open(&moved).expect("a trace");
     let events: i64 = sql(&trace, "SELECT count(*) FROM waits");
     assert!(events > 1000, "{events} waits were kept of megabytes");
-    eventually("the agent is dormant: the JVM goes on without errors", 5, || {
-        jvm.child.try_wait().expect("it is ours").is_none()
-    });
+    eventually(
+        "the agent is dormant: the JVM goes on without errors",
+        5,
+        || jvm.child.try_wait().expect("it is ours").is_none(),
+    );
 }

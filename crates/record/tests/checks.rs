@@ -181,7 +181,7 @@ fn without_privileges_the_other_levels_are_recorded_and_the_remedy_is_told() {
     assert!(
         kernel
             .why
-            .contains("run with sudo, or: setcap cap_bpf,cap_perfmon+ep"),
+            .contains("run with sudo, or as yourself with these two alone: sudo setpriv"),
         "{}",
         kernel.why
     );

@@ -4,13 +4,19 @@ use std::path::PathBuf;
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The directory has neither `trace.json` nor raw spools.
-    #[error("{0} is not a trace: it has no trace.json (a trace is the directory that `loadline record -o` wrote)")]
+    #[error(
+        "{0} is not a trace: it has no trace.json (a trace is the directory that `loadline record -o` wrote)"
+    )]
     NotATrace(PathBuf),
     /// The recording ended before its tables were written.
-    #[error("{0} is an unfinished recording: run `loadline recover {0}` to turn what was recorded into tables")]
+    #[error(
+        "{0} is an unfinished recording: run `loadline recover {0}` to turn what was recorded into tables"
+    )]
     Unfinished(PathBuf),
     /// `trace.json` names another format or version.
-    #[error("{path} has trace schema version {found}; this loadline reads version {known}. Read it with the loadline that wrote it ({writer})")]
+    #[error(
+        "{path} has trace schema version {found}; this loadline reads version {known}. Read it with the loadline that wrote it ({writer})"
+    )]
     UnknownSchema {
         /// The trace's directory.
         path: PathBuf,

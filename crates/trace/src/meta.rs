@@ -104,7 +104,10 @@ impl Meta {
             }
             Err(e) => return Err(io(path)(e)),
         };
-        let malformed = |what: String| Error::Malformed { path: path.clone(), what };
+        let malformed = |what: String| Error::Malformed {
+            path: path.clone(),
+            what,
+        };
         let meta: Meta = serde_json::from_str(&text).map_err(|e| malformed(e.to_string()))?;
         if meta.format != FORMAT {
             return Err(malformed(format!(

@@ -30,7 +30,10 @@ impl Trace {
                 });
             }
         }
-        Ok(Trace { dir: dir.into(), meta })
+        Ok(Trace {
+            dir: dir.into(),
+            meta,
+        })
     }
 
     /// A new in-memory database in which every table of the trace is a view of its name, with
@@ -43,7 +46,11 @@ impl Trace {
         );
         for table in crate::tables::all() {
             let file = self.dir.join(format!("{}.parquet", table.name));
-            setup += &format!("CREATE VIEW {} AS SELECT * FROM read_parquet({});", table.name, quoted(&file));
+            setup += &format!(
+                "CREATE VIEW {} AS SELECT * FROM read_parquet({});",
+                table.name,
+                quoted(&file)
+            );
         }
         db.execute_batch(&setup)?;
         Ok(db)

@@ -46,8 +46,15 @@ pub mod names {
 
     /// Phases of a connection; see `breakdown.phase`.
     pub const PHASES: [&str; 9] = [
-        "tls_full", "tls_resumed", "tls_failed", "tls_unknown", "request", "service", "pool_wait",
-        "sql", "idle",
+        "tls_full",
+        "tls_resumed",
+        "tls_failed",
+        "tls_unknown",
+        "request",
+        "service",
+        "pool_wait",
+        "sql",
+        "idle",
     ];
 }
 
@@ -301,7 +308,11 @@ pub struct TableInfo {
 }
 
 fn info<R: Row>() -> TableInfo {
-    TableInfo { name: R::TABLE, doc: R::DOC.trim_ascii(), columns: R::columns() }
+    TableInfo {
+        name: R::TABLE,
+        doc: R::DOC.trim_ascii(),
+        columns: R::columns(),
+    }
 }
 
 /// Every table of the schema.

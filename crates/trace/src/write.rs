@@ -40,16 +40,32 @@ impl TraceWriter {
             "SET memory_limit = '2GB'; SET preserve_insertion_order = false; SET temp_directory = {};",
             quoted(&staging.join("spill"))
         ))?;
-        Ok(TraceWriter { dir: dir.into(), staging, db, rows: BTreeMap::new() })
+        Ok(TraceWriter {
+            dir: dir.into(),
+            staging,
+            db,
+            rows: BTreeMap::new(),
+        })
     }
 
     /// Writes one whole table, sorted.
     pub fn table<R: Row>(&mut self, rows: impl IntoIterator<Item = R>) -> Result<()> {
         let columns: Vec<String> = R::columns()
             .iter()
-            .map(|c| format!("{} {}{}", ident(c.name), c.sql_type, if c.nullable { "" } else { " NOT NULL" }))
+            .map(|c| {
+                format!(
+                    "{} {}{}",
+                    ident(c.name),
+                    c.sql_type,
+                    if c.nullable { "" } else { " NOT NULL" }
+                )
+            })
             .collect();
-        self.db.execute_batch(&format!("CREATE TABLE {} ({})", R::TABLE, columns.join(", ")))?;
+        self.db.execute_batch(&format!(
+            "CREATE TABLE {} ({})",
+            R::TABLE,
+            columns.join(", ")
+        ))?;
         let mut count = 0u64;
         {
             let mut appender = self.db.appender(R::TABLE)?;

@@ -90,7 +90,10 @@ pub fn run(args: Args) -> Result<ExitCode> {
     if args.json {
         show::out(&serde_json::to_string_pretty(&summary)?)?;
         if !std::io::stderr().is_terminal() {
-            summary.warnings.iter().for_each(|w| eprintln!("warning: {w}"));
+            summary
+                .warnings
+                .iter()
+                .for_each(|w| eprintln!("warning: {w}"));
         }
     } else {
         show::out(&summary.render(arrivals))?;
@@ -104,7 +107,10 @@ fn scenario(name: &str) -> Result<Scenario> {
     }
     let text = std::fs::read_to_string(name).with_context(|| {
         let known: Vec<_> = Scenario::builtin_names().collect();
-        format!("--scenario {name}: neither a built-in scenario ({}) nor a file that can be read", known.join(", "))
+        format!(
+            "--scenario {name}: neither a built-in scenario ({}) nor a file that can be read",
+            known.join(", ")
+        )
     })?;
     Scenario::from_toml(&text, name).map_err(wrong_usage)
 }
@@ -112,9 +118,10 @@ fn scenario(name: &str) -> Result<Scenario> {
 /// What the user asked for wrongly is exit code 2; what went wrong on the way is 1.
 fn wrong_usage(e: Error) -> anyhow::Error {
     match e {
-        Error::Scenario { .. } | Error::Target { .. } | Error::NotLoopback { .. } | Error::Option(_) => {
-            Usage(e.to_string()).into()
-        }
+        Error::Scenario { .. }
+        | Error::Target { .. }
+        | Error::NotLoopback { .. }
+        | Error::Option(_) => Usage(e.to_string()).into(),
         e => e.into(),
     }
 }

@@ -26,7 +26,12 @@ pub struct Args {
     #[arg(long, value_name = "FILE")]
     png: Option<PathBuf>,
     /// Size of that picture
-    #[arg(long, value_name = "WxH", default_value = "1600x1000", requires = "png")]
+    #[arg(
+        long,
+        value_name = "WxH",
+        default_value = "1600x1000",
+        requires = "png"
+    )]
     size: String,
 }
 
@@ -45,7 +50,10 @@ pub fn run(args: Args) -> Result<ExitCode> {
             let serving = s.spawn(|| server.run_until(&done));
             let drawn = loadline_viewer::screenshot(&url, &png, width, height);
             done.store(true, Ordering::Relaxed);
-            serving.join().expect("the server does not panic").and(drawn)
+            serving
+                .join()
+                .expect("the server does not panic")
+                .and(drawn)
         });
         drawn.with_context(|| format!("cannot draw {}", png.display()))?;
         eprintln!("  wrote {}", png.display());
@@ -61,7 +69,9 @@ pub fn run(args: Args) -> Result<ExitCode> {
 
 /// Asks the desktop to show a page; false if there is no desktop, or nothing that would.
 fn start_browser(url: &str) -> bool {
-    let desktop = ["DISPLAY", "WAYLAND_DISPLAY"].iter().any(|v| std::env::var_os(v).is_some());
+    let desktop = ["DISPLAY", "WAYLAND_DISPLAY"]
+        .iter()
+        .any(|v| std::env::var_os(v).is_some());
     desktop
         && Command::new("xdg-open")
             .arg(url)
@@ -73,8 +83,17 @@ fn start_browser(url: &str) -> bool {
 }
 
 fn parse_size(text: &str) -> Result<(u32, u32), Usage> {
-    let wrong = || Usage(format!("--size is {text:?}: write it as 1600x1000 (100 to 8000 each)"));
+    let wrong = || {
+        Usage(format!(
+            "--size is {text:?}: write it as 1600x1000 (100 to 8000 each)"
+        ))
+    };
     let (w, h) = text.split_once('x').ok_or_else(wrong)?;
-    let side = |s: &str| s.parse().ok().filter(|n| (100..=8000).contains(n)).ok_or_else(wrong);
+    let side = |s: &str| {
+        s.parse()
+            .ok()
+            .filter(|n| (100..=8000).contains(n))
+            .ok_or_else(wrong)
+    };
     Ok((side(w)?, side(h)?))
 }

@@ -39,7 +39,9 @@ pub fn run(args: Args) -> Result<ExitCode> {
     }
     let sql = args.sql.unwrap_or_default();
     if sql.trim().is_empty() {
-        return Err(Usage("the SQL is empty: see `loadline query --help` for examples".into()).into());
+        return Err(
+            Usage("the SQL is empty: see `loadline query --help` for examples".into()).into(),
+        );
     }
     let answer = loadline_analyze::query::run(&trace, &sql)?;
     let text = if args.json {
@@ -59,7 +61,12 @@ fn describe(trace: &Trace) -> String {
         let rows = trace.meta.tables.get(table.name).copied().unwrap_or(0);
         text += &format!("{} ({rows} rows): {}\n", table.name, table.doc);
         for c in table.columns {
-            text += &format!("  {:<13} {:<8} {}\n", c.name, c.sql_type.to_lowercase(), c.doc);
+            text += &format!(
+                "  {:<13} {:<8} {}\n",
+                c.name,
+                c.sql_type.to_lowercase(),
+                c.doc
+            );
         }
         text += "\n";
     }

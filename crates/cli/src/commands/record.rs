@@ -22,7 +22,12 @@ use crate::{Usage, companions, interrupt, show};
     The agent is attached, records, and is dormant afterwards; JDK 17 and later.")]
 pub struct Args {
     /// A running JVM: its process id, or a part of its main class or jar's name
-    #[arg(long, value_name = "PID|NAME", required_unless_present = "command", conflicts_with = "command")]
+    #[arg(
+        long,
+        value_name = "PID|NAME",
+        required_unless_present = "command",
+        conflicts_with = "command"
+    )]
     pid: Option<String>,
     /// Where to write the trace: a directory that does not exist yet [default: NAME-DATE-TIME.trace]
     #[arg(short, long, value_name = "DIR")]
@@ -64,7 +69,11 @@ pub fn run(args: Args) -> Result<ExitCode> {
         return Err(Usage("--syscalls needs the kernel level: add it to --levels".into()).into());
     }
     if !args.ring.is_power_of_two() || args.ring < 1 << 16 || args.ring > 1 << 30 {
-        return Err(Usage(format!("--ring is {} bytes; it must be a power of two from 64K to 1G", args.ring)).into());
+        return Err(Usage(format!(
+            "--ring is {} bytes; it must be a power of two from 64K to 1G",
+            args.ring
+        ))
+        .into());
     }
     let target = match &args.pid {
         Some(text) => Target::Pid(loadline_record::resolve(text)?),
@@ -112,7 +121,10 @@ pub fn build_tables(dir: &Path, keep_raw: bool) -> Result<Meta> {
         bar.set_message(what.to_owned());
     })
     .with_context(|| {
-        format!("the raw recording is kept in {0}/raw; `loadline recover {0}` tries again", dir.display())
+        format!(
+            "the raw recording is kept in {0}/raw; `loadline recover {0}` tries again",
+            dir.display()
+        )
     })?;
     bar.finish_and_clear();
     let rows: u64 = meta.tables.values().sum();
@@ -154,9 +166,17 @@ fn default_out(target: &Target) -> PathBuf {
     let name: String = name
         .unwrap_or_else(|| "java".into())
         .chars()
-        .map(|c| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '_' })
+        .map(|c| {
+            if c.is_ascii_alphanumeric() || "._-".contains(c) {
+                c
+            } else {
+                '_'
+            }
+        })
         .collect();
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_secs() as i64);
+    let now = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map_or(0, |d| d.as_secs() as i64);
     PathBuf::from(format!("{name}-{}.trace", stamp(now)))
 }
 
@@ -195,7 +215,12 @@ impl Display {
             "  recording  {spinner} {msg}"
         };
         let total = duration.map_or(0, |d| d.as_millis() as u64);
-        Display { duration, bar: show::bar(total, template), introduced: false, cpu_at_begin: own_cpu() }
+        Display {
+            duration,
+            bar: show::bar(total, template),
+            introduced: false,
+            cpu_at_begin: own_cpu(),
+        }
     }
 
     fn show(&mut self, p: &Progress) {
@@ -204,7 +229,9 @@ impl Display {
             self.cpu_at_begin = own_cpu();
             self.bar.suspend(|| eprintln!("{}", introduction(p)));
             if !std::io::stderr().is_terminal() {
-                let until = self.duration.map_or("until stopped".into(), |d| format!("for {} s", d.as_secs_f64()));
+                let until = self.duration.map_or("until stopped".into(), |d| {
+                    format!("for {} s", d.as_secs_f64())
+                });
                 eprintln!("  recording {until}");
             }
         }
@@ -218,7 +245,8 @@ impl Display {
                 show::count(p.kernel_events),
                 show::bytes(p.bytes),
                 show::count(p.lost),
-                100.0 * (own_cpu() - self.cpu_at_begin).as_secs_f64() / p.elapsed.as_secs_f64().max(0.1)
+                100.0 * (own_cpu() - self.cpu_at_begin).as_secs_f64()
+                    / p.elapsed.as_secs_f64().max(0.1)
             ),
         });
     }
@@ -247,9 +275,21 @@ fn introduction(p: &Progress) -> String {
         _ => format!("{name} –"),
     };
     let marks: Vec<String> = ["kernel", "jvm", "server", "app"].map(mark).to_vec();
-    let syscalls = if p.levels.get("syscalls").is_some_and(|l| l.recorded) { "on" } else { "off" };
-    let mut text = format!("  {}   {}   syscalls {syscalls}", p.target, marks.join("  "));
-    for level in p.levels.values().filter(|l| !l.recorded && !l.why.is_empty()) {
+    let syscalls = if p.levels.get("syscalls").is_some_and(|l| l.recorded) {
+        "on"
+    } else {
+        "off"
+    };
+    let mut text = format!(
+        "  {}   {}   syscalls {syscalls}",
+        p.target,
+        marks.join("  ")
+    );
+    for level in p
+        .levels
+        .values()
+        .filter(|l| !l.recorded && !l.why.is_empty())
+    {
         text += &format!("\n  note: {}", level.why);
     }
     text
@@ -259,6 +299,6 @@ fn introduction(p: &Progress) -> String {
 mod tests {
     #[test]
     fn a_default_name_tells_the_time() {
-        assert_eq!(super::stamp(1_795_246_200), "20261121-071000");
+        assert_eq!(super::stamp(1_795_246_200), "20261121-073000");
     }
 }

@@ -8,7 +8,9 @@ use crate::show;
 
 /// Print the summary of a trace: throughput, response times, where requests spent their time
 #[derive(clap::Args)]
-#[command(after_help = "Examples:\n  loadline report monday.trace\n  loadline report --json monday.trace | jq .throughput")]
+#[command(
+    after_help = "Examples:\n  loadline report monday.trace\n  loadline report --json monday.trace | jq .throughput"
+)]
 pub struct Args {
     /// The trace (a directory that `loadline record` wrote)
     #[arg(value_name = "DIR")]

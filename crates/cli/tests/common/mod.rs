@@ -41,31 +41,53 @@ pub fn loadline() -> Command {
 
 /// Runs it to its end.
 pub fn run(args: &[&str]) -> Output {
-    let out = loadline().args(args).stdin(Stdio::null()).output().expect("the binary starts");
-    assert!(out.status.code().is_some(), "{args:?} was killed: {}", text(&out));
+    let out = loadline()
+        .args(args)
+        .stdin(Stdio::null())
+        .output()
+        .expect("the binary starts");
+    assert!(
+        out.status.code().is_some(),
+        "{args:?} was killed: {}",
+        text(&out)
+    );
     out
 }
 
 /// Runs it to its end, which must be success.
 pub fn run_ok(args: &[&str]) -> Output {
     let out = run(args);
-    assert!(out.status.success(), "loadline {args:?} failed:\n{}", text(&out));
+    assert!(
+        out.status.success(),
+        "loadline {args:?} failed:\n{}",
+        text(&out)
+    );
     out
 }
 
 /// Both outputs, for messages.
 pub fn text(out: &Output) -> String {
-    format!("{}\n{}", String::from_utf8_lossy(&out.stdout), String::from_utf8_lossy(&out.stderr))
+    format!(
+        "{}\n{}",
+        String::from_utf8_lossy(&out.stdout),
+        String::from_utf8_lossy(&out.stderr)
+    )
 }
 
 /// Repository root.
 pub fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("the checkout exists")
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../..")
+        .canonicalize()
+        .expect("the checkout exists")
 }
 
 /// `java` arguments that run one of the programs in `tests/java` (as source, no build step).
 pub fn java_program(name: &str) -> String {
-    root().join(format!("crates/cli/tests/java/{name}.java")).display().to_string()
+    root()
+        .join(format!("crates/cli/tests/java/{name}.java"))
+        .display()
+        .to_string()
 }
 
 /// A JVM of ours that is killed with the test.
@@ -77,7 +99,11 @@ pub struct Jvm {
 impl Jvm {
     /// Starts it and reads its output line by line.
     pub fn start(mut command: Command) -> Jvm {
-        let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().expect("java starts");
+        let mut child = command
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("java starts");
         let stdout = child.stdout.take().expect("it is piped");
         let (send, lines) = std::sync::mpsc::channel();
         std::thread::spawn(move || {
@@ -106,7 +132,10 @@ impl Jvm {
         let until = Instant::now() + Duration::from_secs(60);
         loop {
             let left = until.saturating_duration_since(Instant::now());
-            let line = self.lines.recv_timeout(left).unwrap_or_else(|e| panic!("no line {begin:?}: {e}"));
+            let line = self
+                .lines
+                .recv_timeout(left)
+                .unwrap_or_else(|e| panic!("no line {begin:?}: {e}"));
             if line.starts_with(begin) {
                 return line;
             }
@@ -139,7 +168,8 @@ pub fn eventually(what: &str, seconds: u64, mut f: impl FnMut() -> bool) {
 /// One value of SQL over a trace.
 pub fn sql<T: loadline_trace::duckdb::types::FromSql>(trace: &Trace, sql: &str) -> T {
     let db = trace.sql().expect("views");
-    db.query_row(sql, [], |row| row.get(0)).unwrap_or_else(|e| panic!("{sql}: {e}"))
+    db.query_row(sql, [], |row| row.get(0))
+        .unwrap_or_else(|e| panic!("{sql}: {e}"))
 }
 
 /// A trace directory's path inside a fresh temporary directory.

@@ -246,7 +246,10 @@ pub fn new_header(capacity: u64, levels: u32, recorder_pid: u32, library: &str) 
     put(at::NEXT, &(CHUNK as u64).to_le_bytes());
     put(at::LEVELS, &levels.to_le_bytes());
     put(at::RECORDER_PID, &recorder_pid.to_le_bytes());
-    put(at::LIBRARY, &library.as_bytes()[..library.len().min(at::TEXT - 1)]);
+    put(
+        at::LIBRARY,
+        &library.as_bytes()[..library.len().min(at::TEXT - 1)],
+    );
     h
 }
 
@@ -290,9 +293,13 @@ fn read_events(chunk: &[u8], events: &mut Vec<Event>) {
     let tid = u32_at(chunk, 8).unwrap_or(0);
     let mut virtual_id = 0;
     for e in chunk[EVENT..].chunks_exact(EVENT) {
-        let (Some(ts), Some(kind), Some(c), Some(a), Some(b)) =
-            (u64_at(e, 0), u32_at(e, 8), u32_at(e, 12), u64_at(e, 16), u64_at(e, 24))
-        else {
+        let (Some(ts), Some(kind), Some(c), Some(a), Some(b)) = (
+            u64_at(e, 0),
+            u32_at(e, 8),
+            u32_at(e, 12),
+            u64_at(e, 16),
+            u64_at(e, 24),
+        ) else {
             return;
         };
         if kind == 0 {
@@ -301,7 +308,15 @@ fn read_events(chunk: &[u8], events: &mut Vec<Event>) {
         if kind == self::kind::SWITCH_TO {
             virtual_id = a;
         }
-        events.push(Event { ts: ts as i64, kind, a, b, c, tid, virtual_id });
+        events.push(Event {
+            ts: ts as i64,
+            kind,
+            a,
+            b,
+            c,
+            tid,
+            virtual_id,
+        });
     }
 }
 
@@ -312,7 +327,10 @@ fn read_strings(chunk: &[u8], strings: &mut HashMap<u32, String>) {
         if id == 0 || end > chunk.len() {
             return;
         }
-        strings.insert(id, String::from_utf8_lossy(&chunk[at + 8..end]).into_owned());
+        strings.insert(
+            id,
+            String::from_utf8_lossy(&chunk[at + 8..end]).into_owned(),
+        );
         at = end.next_multiple_of(8);
     }
 }
@@ -388,7 +406,11 @@ mod tests {
         event(&mut x, 3, kind::APP_POP, 0);
         event(&mut x, 4, kind::SWITCH_TO, 0);
         event(&mut x, 5, kind::APP_POP, 0);
-        let of: Vec<_> = read(&spool(vec![x])).0.iter().map(|e| e.virtual_id).collect();
+        let of: Vec<_> = read(&spool(vec![x]))
+            .0
+            .iter()
+            .map(|e| e.virtual_id)
+            .collect();
         assert_eq!(of, [0, 77, 77, 0, 0]);
     }
 

@@ -168,6 +168,9 @@ mod tests {
     fn fields_are_where_the_table_says() {
         let spool = framed(32, &switch(9));
         let r = records(&spool).next().expect("one record");
-        assert_eq!((r.ts, r.kind, r.cpu, r.tid, r.a, r.c), (9, SWITCH, 1, 7, 8, u64::MAX));
+        assert_eq!(
+            (r.ts, r.kind, r.cpu, r.tid, r.a, r.c),
+            (9, SWITCH, 1, 7, 8, u64::MAX)
+        );
     }
 }

@@ -50,7 +50,10 @@ impl RawDir {
             .flatten()
             .flatten()
             .map(|e| e.path())
-            .filter(|p| p.file_name().is_some_and(|n| n.to_string_lossy().starts_with("kernel.")))
+            .filter(|p| {
+                p.file_name()
+                    .is_some_and(|n| n.to_string_lossy().starts_with("kernel."))
+            })
             .collect();
         found.sort();
         found

@@ -85,5 +85,6 @@ pub struct FdSeen {
 
 /// Lines of the spool; a torn last line, and a line of a kind that is not known, are passed over.
 pub fn lines(text: &str) -> impl Iterator<Item = Line> + '_ {
-    text.lines().filter_map(|line| serde_json::from_str(line).ok())
+    text.lines()
+        .filter_map(|line| serde_json::from_str(line).ok())
 }

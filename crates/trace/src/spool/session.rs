@@ -45,8 +45,10 @@ impl Session {
     /// Reads `raw/session.json`.
     pub fn load(path: &Path) -> Result<Session> {
         let text = std::fs::read_to_string(path).map_err(io(path))?;
-        serde_json::from_str(&text)
-            .map_err(|e| Error::Malformed { path: path.into(), what: e.to_string() })
+        serde_json::from_str(&text).map_err(|e| Error::Malformed {
+            path: path.into(),
+            what: e.to_string(),
+        })
     }
 
     /// Writes it by rename, so that a crash leaves the old one or the new one.

@@ -57,7 +57,8 @@ class JvmIT {
         assertEquals(told.word(1), enter.a());
         assertEquals(told.word(1), entered.a());
         assertEquals(tidOf(told.spool, told.word(0)), enter.tid());
-        assertTrue(enter.ts() <= told.word(2), "it waits before the holder sees it wait");
+        // The JVM shows a thread as blocked a moment before it tells its agents.
+        assertTrue(enter.ts() - told.word(2) < 50 * MS, "it waits while the monitor is held");
         assertTrue(Math.abs(entered.ts() - told.word(3)) < 5 * MS, "it enters when the holder leaves");
     }
 
