@@ -45,9 +45,7 @@ fn nobodys_copy(dir: &Path) -> std::path::PathBuf {
         std::fs::set_permissions(dir.join(name), std::fs::Permissions::from_mode(0o755))
             .expect("chmod");
     }
-    for name in ["Ticks.java"] {
-        std::fs::copy(java_program("Ticks"), dir.join(name)).expect("a source file");
-    }
+    std::fs::copy(java_program("Ticks"), dir.join("Ticks.java")).expect("a source file");
     dir.join("loadline")
 }
 
