@@ -49,6 +49,15 @@ fn nobodys_copy(dir: &Path) -> std::path::PathBuf {
     dir.join("loadline")
 }
 
+/// A JVM of that user, which runs a program that [`nobodys_copy`] put there.
+fn nobodys_jvm(dir: &Path) -> Jvm {
+    let mut java = as_nobody(Path::new("java"));
+    java.arg(dir.join("Ticks.java")).arg("60");
+    let jvm = Jvm::start(java);
+    jvm.line("ready");
+    jvm
+}
+
 fn output(mut c: Command) -> Output {
     c.output().expect("it starts")
 }
@@ -61,10 +70,7 @@ fn without_privileges_three_levels_are_recorded_and_the_report_says_how_to_get_t
     let _alone = alone();
     let dir = tempfile::tempdir().expect("a directory");
     let loadline = nobodys_copy(dir.path());
-    let mut java = as_nobody(Path::new("java"));
-    java.arg(dir.path().join("Ticks.java")).arg("60");
-    let jvm = Jvm::start(java);
-    jvm.line("ready");
+    let jvm = nobodys_jvm(dir.path());
     let out = dir.path().join("t.trace");
     let mut record = as_nobody(&loadline);
     record
@@ -95,10 +101,7 @@ fn with_the_two_capabilities_alone_all_levels_are_recorded() {
     let _alone = alone();
     let dir = tempfile::tempdir().expect("a directory");
     let loadline = nobodys_copy(dir.path());
-    let mut java = as_nobody(Path::new("java"));
-    java.arg(dir.path().join("Ticks.java")).arg("60");
-    let jvm = Jvm::start(java);
-    jvm.line("ready");
+    let jvm = nobodys_jvm(dir.path());
     let out = dir.path().join("t.trace");
     let mut record = Command::new("setpriv");
     record.args(["--reuid", NOBODY, "--regid", NOBODY, "--clear-groups"]);
@@ -152,10 +155,7 @@ fn root_records_the_jvm_of_another_user() {
     let _alone = alone();
     let dir = tempfile::tempdir().expect("a directory");
     let loadline = nobodys_copy(dir.path());
-    let mut java = as_nobody(Path::new("java"));
-    java.arg(dir.path().join("Ticks.java")).arg("60");
-    let jvm = Jvm::start(java);
-    jvm.line("ready");
+    let jvm = nobodys_jvm(dir.path());
     let out = dir.path().join("t.trace");
     let mut record = Command::new(&loadline);
     record
