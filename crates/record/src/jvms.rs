@@ -4,6 +4,8 @@
 //! that embed one. Its name is what `jps` would say: the main class without its package, or the jar
 //! without its path.
 
+use std::path::Path;
+
 use crate::error::{Error, Result};
 
 /// A running JVM.
@@ -30,10 +32,11 @@ pub fn running_jvms() -> Vec<Jvm> {
         .filter_map(|pid| {
             let status = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
             let uid = crate::procfs::parse::effective_id(&status, "Uid")?;
-            let main = main_of(&command_line(pid)).unwrap_or_else(|| comm(pid));
+            let command = command_line(pid);
+            let main = main_of(&command).unwrap_or_else(|| comm(pid));
             Some(Jvm {
                 pid,
-                name: short_name(&main),
+                name: instance_of(&command).unwrap_or_else(|| short_name(&main)),
                 uid,
                 main,
             })
@@ -117,11 +120,24 @@ pub fn command_line(pid: i32) -> Vec<String> {
 /// Name of the program that a java command line runs; of another command, of the command.
 pub fn name_of(command: &[String]) -> String {
     let main = main_of(command);
-    short_name(
-        main.as_deref()
-            .or(command.first().map(String::as_str))
-            .unwrap_or(""),
-    )
+    let main = main.as_deref().or(command.first().map(String::as_str));
+    instance_of(command).unwrap_or_else(|| short_name(main.unwrap_or("")))
+}
+
+/// Servers whose main class is the same for every installation, and the property that names the
+/// directory of the instance, which is what people call it by.
+const INSTANCES: [(&str, &str); 2] = [
+    ("org.apache.catalina.startup.Bootstrap", "-Dcatalina.base="),
+    ("org.eclipse.jetty.start.Main", "-Djetty.base="),
+];
+
+fn instance_of(command: &[String]) -> Option<String> {
+    let main = main_of(command)?;
+    let (_, property) = INSTANCES.iter().find(|(class, _)| main.ends_with(class))?;
+    let base = command.iter().find_map(|w| w.strip_prefix(property))?;
+    Path::new(base)
+        .file_name()
+        .map(|n| n.to_string_lossy().into_owned())
 }
 
 /// Options of the launcher whose value is the next word (java(1)).
@@ -188,6 +204,10 @@ mod tests {
             (
                 "/usr/bin/java -cp a:b -Dx=y org.apache.catalina.startup.Bootstrap start",
                 "Bootstrap",
+            ),
+            (
+                "java -Dcatalina.base=/srv/shop -cp a:b org.apache.catalina.startup.Bootstrap start",
+                "shop",
             ),
             (
                 "java --add-opens java.base/java.lang=ALL-UNNAMED --class-path x kafka.Kafka",

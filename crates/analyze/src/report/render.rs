@@ -198,11 +198,18 @@ impl Report {
             } else {
                 String::new()
             };
+            let kinds = if c.full + c.resumed + c.failed == 0 {
+                ", without TLS".into()
+            } else {
+                format!(
+                    ": {}/s full handshakes, {}/s resumed{failed}",
+                    rate(c.full_per_s),
+                    rate(c.resumed_per_s)
+                )
+            };
             out.line(&format!(
-                "connections {}/s: {}/s full handshakes, {}/s resumed{failed}{machine}",
-                rate(c.opened_per_s),
-                rate(c.full_per_s),
-                rate(c.resumed_per_s)
+                "connections {}/s{kinds}{machine}",
+                rate(c.opened_per_s)
             ));
         }
     }

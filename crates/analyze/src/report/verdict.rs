@@ -1,7 +1,8 @@
 //! What limits the server, only as far as the figures go.
 //!
 //! * The CPUs, if the target used more than [`SATURATED`] of those that it may use, or if the
-//!   machine did and its requests spent more time waiting for a CPU than for anything else.
+//!   machine did and its requests spent more time waiting for a CPU than for anything else, and
+//!   more than [`NOTABLE`] of their time.
 //! * Else the largest wait, if it takes more than [`DOMINANT`] of the time of handshakes and
 //!   requests and is a resource of the server: a lock, a pool, a database, a file, its workers, the
 //!   collector. Waiting for the client limits nobody.
@@ -17,6 +18,8 @@ use super::table::{duration, percent};
 pub const SATURATED: f64 = 0.9;
 /// Share of time above which a wait is the limit.
 pub const DOMINANT: f64 = 0.25;
+/// Share of time that requests must have waited for the CPUs of a crowded machine.
+pub const NOTABLE: f64 = 0.1;
 
 /// The conclusion.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -75,7 +78,7 @@ pub fn verdict(e: &Evidence) -> Verdict {
         return says("unknown", no_requests(e));
     }
     match first {
-        Some(w) if w.what == "cpu" && crowded > SATURATED => says(
+        Some(w) if w.what == "cpu" && w.share > NOTABLE && crowded > SATURATED => says(
             "cpu",
             format!(
                 "the CPUs are the limit: the machine was {} busy, of which the target used {} of its CPUs{}.",
@@ -273,6 +276,7 @@ mod tests {
             .limit
         };
         assert_eq!(crowded(&[wait("cpu", 0.2)]), "cpu");
+        assert_eq!(crowded(&[wait("cpu", 0.02)]), "none");
         assert_eq!(crowded(&[wait("lock", 0.1)]), "none");
     }
 
