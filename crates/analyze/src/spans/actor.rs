@@ -56,8 +56,10 @@ impl Builder<'_> {
         let actor = self.actor(thread);
         let parse = actor.parse.take();
         let Some(visit) = actor.visit.as_mut() else {
-            // HTTP/2: the stream's worker visits no connection.
+            // Its thread was already serving a connection when the probes were placed: how much of
+            // the request came before, and on which connection it came, was not seen.
             let span = self.open_on(kind::REQUEST, name, thread, ts);
+            self.span(span).complete = false;
             self.actor(thread).request = Some(Request::new(span, ts));
             return;
         };

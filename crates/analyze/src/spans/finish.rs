@@ -24,7 +24,7 @@ impl Builder<'_> {
             .filter_map(|(t, a)| Some((*t, a.request.take()?)))
             .collect();
         for (thread, r) in working {
-            self.piece(r, thread, end); // outside any visit: HTTP/2
+            self.piece(r, thread, end); // outside any visit that was seen
         }
         for id in 0..self.spans.len() as u32 {
             let thread = self.spans[id as usize].thread as u32;
