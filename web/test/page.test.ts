@@ -75,7 +75,7 @@ async function colourAt(page: Page, thread: number, t: number): Promise<number[]
 
 before(async () => {
   if (!existsSync(CHROMIUM)) throw new Error(`${CHROMIUM} is missing: apt-get install chromium, or set CHROMIUM`);
-  execFileSync("cargo", ["build", "--release", "--quiet", "-p", "loadline-viewer", "--example", "fixture"], { cwd: ROOT, stdio: "inherit" });
+  execFileSync("cargo", ["build", "--release", "--quiet", "--workspace", "--example", "fixture"], { cwd: ROOT, stdio: "inherit" });
   browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox"] });
   small = await serve("small");
 });
