@@ -359,6 +359,8 @@ pub enum Step {
     Cpu(Dist),
     /// Let so many seconds pass.
     Wait(Dist),
+    /// Sleep for so many seconds as a kernel with a timer does: until the tick after the one that completes them.
+    Sleep(Dist, f64),
     /// Queue for a station and be served for so many seconds.
     Visit(usize, Dist),
     /// Take a resource, waiting for it (at most so long, then the request fails).

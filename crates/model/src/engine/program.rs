@@ -5,6 +5,7 @@
 
 use crate::model::{Mode, Model, Step};
 use crate::random::{Dist, Stream};
+use crate::time::Nanos;
 
 /// Index of a drawing place.
 pub type Site = u32;
@@ -19,6 +20,7 @@ pub const PHASES: usize = 4;
 pub enum Op {
     Cpu(Site),
     Wait(Site),
+    Sleep { site: Site, tick: Nanos },
     Visit(u32, Site),
     Acquire { resource: u32, mode: Mode, patience: Site },
     Release { resource: u32, mode: Mode },
@@ -122,6 +124,9 @@ impl Code {
         let op = match step {
             Step::Cpu(d) => Op::Cpu(self.site(d, name.into())),
             Step::Wait(d) => Op::Wait(self.site(d, name.into())),
+            Step::Sleep(d, tick) => {
+                Op::Sleep { site: self.site(d, name.into()), tick: Nanos::from_seconds(*tick) }
+            }
             Step::Visit(s, d) => Op::Visit(*s as u32, self.site(d, name.into())),
             Step::Acquire(r, mode, patience) => {
                 Op::Acquire { resource: *r as u32, mode: *mode, patience: self.optional(patience, name) }

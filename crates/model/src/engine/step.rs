@@ -99,6 +99,11 @@ impl Engine<'_> {
                 let pause = self.draw_nanos(site);
                 self.pause(act, pause)
             }
+            Op::Sleep { site, tick } => {
+                let ticks = self.draw_nanos(site).0.div_ceil(tick.0) + 1;
+                let at = (self.now.0 / tick.0 + ticks) * tick.0;
+                self.pause(act, Nanos(at - self.now.0))
+            }
             Op::Jump(to) => {
                 self.acts[act as usize].pc = to;
                 Flow::On

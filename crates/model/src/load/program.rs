@@ -12,8 +12,8 @@ use crate::model::{Entry, Mode, Model, ResourceKind, Step};
 use crate::random::Dist;
 
 /// What can be the verb of a step.
-const VERBS: [&str; 24] = [
-    "cpu", "wait", "visit", "lock", "unlock", "acquire", "release", "await", "notify", "call", "forward", "send",
+const VERBS: [&str; 25] = [
+    "cpu", "wait", "sleep", "visit", "lock", "unlock", "acquire", "release", "await", "notify", "call", "forward", "send",
     "reply", "fork", "branch", "by_class", "repeat", "allocate", "phase", "admit", "fail", "transfer", "connect",
     "handshake",
 ];
@@ -188,6 +188,13 @@ impl<'a> Programs<'a> {
                 steps.push(Step::Cpu(s.required("cpu", s.dist("cpu")?)?));
             }
             "wait" => steps.push(Step::Wait(s.required("wait", s.dist("wait")?)?)),
+            "sleep" => {
+                let time = s.required("sleep", s.dist("sleep")?)?;
+                let tick = s.required("tick", s.number("tick", 1e-9, 1e6)?)?;
+                if time != Dist::Constant(0.0) {
+                    steps.push(Step::Sleep(time, tick));
+                }
+            }
             "visit" => {
                 let known: Vec<&str> = self.model.stations.iter().map(|st| st.name.as_str()).collect();
                 let station = s.required("visit", s.reference("visit", "station", &known)?)?;

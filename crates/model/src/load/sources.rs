@@ -91,10 +91,13 @@ fn chances(s: &Section<'_>, key: &str, names: &[&str]) -> Result<Option<Vec<(usi
 fn arrivals(s: &Section<'_>) -> Result<Option<Arrivals>, LoadError> {
     let mut found = Vec::new();
     if let Some(rate) = s.number("rate", 0.0, ANY)? {
-        if rate <= 0.0 || !rate.is_finite() {
-            return Err(s.wrong("rate", format!("it is {rate}; it must be above 0")));
+        if !rate.is_finite() {
+            return Err(s.wrong("rate", format!("it is {rate}; it must be finite")));
         }
-        found.push(("rate", Arrivals::Open(Dist::Exponential(1.0 / rate))));
+        // None at all: a model may choose between open and closed arrivals by a parameter.
+        if rate > 0.0 {
+            found.push(("rate", Arrivals::Open(Dist::Exponential(1.0 / rate))));
+        }
     }
     if let Some(between) = s.dist("arrivals")? {
         if between.mean() <= 0.0 || !between.mean().is_finite() {
@@ -102,11 +105,13 @@ fn arrivals(s: &Section<'_>) -> Result<Option<Arrivals>, LoadError> {
         }
         found.push(("arrivals", Arrivals::Open(between)));
     }
-    if let Some(clients) = s.count("clients", 1.0)? {
+    if let Some(clients) = s.count("clients", 0.0)? {
         if clients > 10_000_000 {
-            return Err(s.wrong("clients", format!("it is {clients}; it must be from 1 to 10000000")));
+            return Err(s.wrong("clients", format!("it is {clients}; it must be from 0 to 10000000")));
         }
-        found.push(("clients", Arrivals::Closed(clients)));
+        if clients > 0 {
+            found.push(("clients", Arrivals::Closed(clients)));
+        }
     }
     if let Some(list) = s.list("modulated")? {
         found.push(("modulated", Arrivals::Modulated(states(s, list)?)));

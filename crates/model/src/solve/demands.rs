@@ -80,6 +80,10 @@ impl Walk<'_> {
                     }
                 }
                 Step::Wait(dist) => d.delay += times * dist.mean(),
+                Step::Sleep(dist, tick) => {
+                    d.delay += times * (dist.mean() + tick);
+                    block(d, "sleeps end with timer ticks");
+                }
                 Step::Visit(s, dist) => {
                     d.station[*s] += times * dist.mean();
                     d.law[*s] = if d.visits[*s] == 0.0 { Some(dist.clone()) } else { None };
