@@ -59,7 +59,7 @@ impl Engine<'_> {
             return self.dispatch(machine, core, thread);
         }
         let mut victim = None;
-        let mut most = 0.0;
+        let mut most = f64::NEG_INFINITY;
         for (i, core) in set.cores.iter().enumerate() {
             if self.threads[thread as usize].affinity >> i & 1 == 0 || core.thread == NONE {
                 continue;
@@ -158,6 +158,18 @@ impl Engine<'_> {
         }
         // The quota may have stopped it at once.
         if matches!(self.threads[thread as usize].state, ThreadState::Running(_)) {
+            self.run_core(machine, core);
+        }
+    }
+
+    /// The thread of a core begins a burst, unless it is another's turn.
+    pub(super) fn begin_burst(&mut self, machine: u32, core: u32) {
+        let set = cores!(self, machine);
+        let thread = set.cores[core as usize].thread;
+        if set.policy.yields_between_bursts(&self.threads, thread, core) {
+            self.interrupt(machine, core, How::Expired);
+            self.pick(machine, core);
+        } else {
             self.run_core(machine, core);
         }
     }

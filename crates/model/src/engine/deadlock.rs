@@ -5,6 +5,7 @@
 //! branches, if one of them can. What is left over when nothing more follows from this is dead.
 
 use super::{Duty, Engine, Role, Waiting};
+use crate::model::ResourceKind;
 use std::fmt;
 
 /// Those who can never go on.
@@ -80,6 +81,10 @@ impl Engine<'_> {
             Waiting::Idle => false,
             // While anything can still happen, it may notify.
             Waiting::Condition(_) => !self.calendar.is_empty(),
+            // Anybody may give back a semaphore's units while anything can still happen.
+            Waiting::Resource(r) if self.model.resources[r as usize].kind == ResourceKind::Semaphore => {
+                !self.calendar.is_empty()
+            }
             Waiting::Resource(r) => {
                 let holders = &self.resources[r as usize].holders;
                 holders.is_empty() || holders.iter().any(|h| alive[h.act as usize] || self.acts[h.act as usize].role == Role::Free)

@@ -204,7 +204,7 @@ impl Engine<'_> {
         match &m.cpus {
             Cpus::Cores(_) => {
                 if let ThreadState::Running(core) = t.state {
-                    self.run_core(machine, core);
+                    self.begin_burst(machine, core);
                 }
             }
             Cpus::Shared { .. } => self.share_burst(thread),

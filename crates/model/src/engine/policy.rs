@@ -138,7 +138,7 @@ impl Policy {
             }
             Policy::Priority { lines, .. } => {
                 let line = lines.entry(Reverse(threads[id as usize].priority)).or_default();
-                if how == How::Woken { line.push_back(id) } else { line.push_front(id) }
+                if how == How::Interrupted { line.push_front(id) } else { line.push_back(id) }
             }
             Policy::Linux24(p) => {
                 let t = &mut threads[id as usize];
@@ -253,6 +253,21 @@ impl Policy {
             Policy::Linux24(p) => p.best() <= t.counter,
             Policy::Cfs(p) => p.goes_on(threads, core),
             Policy::Eevdf(p) => p.goes_on(threads, core),
+        }
+    }
+
+    /// Whether a thread gives others their turn between two of its bursts: first come, first served and non-preemptive
+    /// priority are disciplines of bursts, as in queueing networks; elsewhere a thread keeps its core until it blocks.
+    #[inline]
+    pub(super) fn yields_between_bursts(&self, threads: &[Thread], id: u32, core: u32) -> bool {
+        let allowed = |id: &u32| threads[*id as usize].affinity >> core & 1 == 1;
+        match self {
+            Policy::RoundRobin { quantum, line } => quantum.0 == u64::MAX && line.iter().any(allowed),
+            Policy::Priority { preemptive: false, lines } => {
+                let own = threads[id as usize].priority;
+                lines.range(..=Reverse(own)).any(|(_, line)| line.iter().any(allowed))
+            }
+            _ => false,
         }
     }
 

@@ -233,7 +233,7 @@ impl<'a> Programs<'a> {
                 match s.text("link")? {
                     None => steps.push(call),
                     Some(link) => {
-                        let (request, reply) = (s.dist("request")?, s.dist("reply")?);
+                        let (request, reply) = (s.dist("request_bytes")?, s.dist("reply_bytes")?);
                         self.transfer(s, &link, request.unwrap_or(Dist::Constant(0.0)), steps)?;
                         steps.push(call);
                         self.transfer(s, &link, reply.unwrap_or(Dist::Constant(0.0)), steps)?;

@@ -49,7 +49,8 @@ pub fn exact(network: &Network) -> Option<Solution> {
     let classes = network.population.len();
     let multi = network.centers.iter().any(|c| matches!(c.kind, Kind::Queue(n) if n > 1));
     if classes == 1 {
-        return Some(single(network));
+        // The recursion for several servers loses digits; sums of positive terms do not, but overflow in the end.
+        return Some(if multi && network.population[0] <= 500 { convolution(network) } else { single(network) });
     }
     let states: f64 = network.population.iter().map(|&n| f64::from(n) + 1.0).product();
     if multi || states * network.centers.len() as f64 > 3e7 {
@@ -156,6 +157,39 @@ fn single(network: &Network) -> Solution {
         }
     }
     solution(vec![x], residence.into_iter().map(|r| vec![r]).collect())
+}
+
+/// One class by the normalizing constants of Buzen (1973): only sums of positive terms.
+fn convolution(network: &Network) -> Solution {
+    let n = network.population[0] as usize;
+    // Demands in units of the cycle at the bottleneck keep the constants moderate.
+    let bound = approximate(network).throughput[0].max(1e-300);
+    let factor = |kind: Kind, demand: f64| -> Vec<f64> {
+        let mut f = vec![1.0; n + 1];
+        for j in 1..=n {
+            let rate = match kind {
+                Kind::Delay => j as f64,
+                Kind::Queue(m) => (j as f64).min(f64::from(m)),
+            };
+            f[j] = f[j - 1] * demand * bound / rate;
+        }
+        f
+    };
+    let fold = |a: &[f64], b: &[f64]| -> Vec<f64> {
+        (0..=n).map(|k| (0..=k).map(|j| a[j] * b[k - j]).sum()).collect()
+    };
+    let think = factor(Kind::Delay, network.think[0]);
+    let factors: Vec<Vec<f64>> = network.centers.iter().map(|c| factor(c.kind, c.demands[0])).collect();
+    let g = factors.iter().fold(think.clone(), |g, f| fold(&g, f));
+    let x = bound * g[n - 1] / g[n];
+    let residence = (0..factors.len())
+        .map(|i| {
+            let others = factors.iter().enumerate().filter(|(j, _)| *j != i).fold(think.clone(), |g, (_, f)| fold(&g, f));
+            let queue: f64 = (1..=n).map(|j| j as f64 * factors[i][j] * others[n - j]).sum::<f64>() / g[n];
+            vec![queue / x]
+        })
+        .collect();
+    solution(vec![x], residence)
 }
 
 /// Bard and Schweitzer: queues seen on arrival are those in the steady state with one customer of one's own class
