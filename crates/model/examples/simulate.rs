@@ -33,15 +33,31 @@ fn run(arguments: &args::Arguments) -> Result<bool, String> {
         return Ok(true);
     };
     let text = std::fs::read_to_string(file).map_err(|e| format!("{file}: cannot be read: {e}"))?;
-    let write = |path: &str, content: String| std::fs::write(path, content).map_err(|e| format!("{path}: {e}"));
+    let write = |path: &str, content: String| {
+        std::fs::write(path, content).map_err(|e| format!("{path}: {e}"))
+    };
     if !arguments.sweeps.is_empty() {
-        let sweep = sweep::sweep(&text, file, &arguments.settings, &arguments.sweeps, arguments.solver, &arguments.options)
-            .map_err(|e| e.to_string())?;
+        let sweep = sweep::sweep(
+            &text,
+            file,
+            &arguments.settings,
+            &arguments.sweeps,
+            arguments.solver,
+            &arguments.options,
+        )
+        .map_err(|e| e.to_string())?;
         if let Some(path) = &arguments.html {
             write(path, sweep_page(&sweep))?;
         }
         let json = || serde_json::to_string_pretty(&sweep).map_err(|e| e.to_string());
-        print!("{}", if arguments.json { json()? + "\n" } else { sweep_text(&sweep) });
+        print!(
+            "{}",
+            if arguments.json {
+                json()? + "\n"
+            } else {
+                sweep_text(&sweep)
+            }
+        );
         return Ok(true);
     }
     let model = load::from_text(&text, file, &arguments.settings).map_err(|e| e.to_string())?;
@@ -53,6 +69,13 @@ fn run(arguments: &args::Arguments) -> Result<bool, String> {
         write(path, page(&answer, &draw::svg(&model)))?;
     }
     let json = || serde_json::to_string_pretty(&answer).map_err(|e| e.to_string());
-    print!("{}", if arguments.json { json()? + "\n" } else { answer_text(&answer) });
+    print!(
+        "{}",
+        if arguments.json {
+            json()? + "\n"
+        } else {
+            answer_text(&answer)
+        }
+    );
     Ok(answer.problem.is_none())
 }

@@ -72,16 +72,27 @@ pub fn parse(arguments: impl IntoIterator<Item = String>) -> Result<Arguments, S
     let mut rest = arguments.into_iter();
     while let Some(argument) = rest.next() {
         let (name, inline) = match argument.split_once('=') {
-            Some((name, value)) if name.starts_with("--") => (name.to_string(), Some(value.to_string())),
+            Some((name, value)) if name.starts_with("--") => {
+                (name.to_string(), Some(value.to_string()))
+            }
             _ => (argument.clone(), None),
         };
-        let mut value = || inline.clone().or_else(|| rest.next()).ok_or_else(|| format!("{name} needs a value"));
+        let mut value = || {
+            inline
+                .clone()
+                .or_else(|| rest.next())
+                .ok_or_else(|| format!("{name} needs a value"))
+        };
         match name.as_str() {
             "--solver" => parsed.solver = value()?.parse()?,
             "--set" => {
                 let text = value()?;
-                let (key, val) = text.split_once('=').ok_or_else(|| format!("--set {text}: it must be NAME=VALUE"))?;
-                parsed.settings.push((key.trim().to_string(), val.trim().to_string()));
+                let (key, val) = text
+                    .split_once('=')
+                    .ok_or_else(|| format!("--set {text}: it must be NAME=VALUE"))?;
+                parsed
+                    .settings
+                    .push((key.trim().to_string(), val.trim().to_string()));
             }
             "--sweep" => parsed.sweeps.push(Range::parse(&value()?)?),
             "--precision" => {
@@ -90,16 +101,18 @@ pub fn parse(arguments: impl IntoIterator<Item = String>) -> Result<Arguments, S
                     Some(percent) => percent.trim().parse::<f64>().map(|p| p / 100.0),
                     None => text.parse::<f64>(),
                 };
-                parsed.options.precision = x
-                    .ok()
-                    .filter(|p| *p > 0.0 && *p < 1.0)
-                    .ok_or_else(|| format!("--precision {text}: it must be above 0 and below 100%, such as 1%"))?;
+                parsed.options.precision =
+                    x.ok().filter(|p| *p > 0.0 && *p < 1.0).ok_or_else(|| {
+                        format!("--precision {text}: it must be above 0 and below 100%, such as 1%")
+                    })?;
             }
             "--requests" => {
                 let n = number::<u64>("--requests", &value()?, 1)?;
                 parsed.options.requests = Some(n);
             }
-            "--replications" => parsed.options.replications = number::<u32>("--replications", &value()?, 1)?,
+            "--replications" => {
+                parsed.options.replications = number::<u32>("--replications", &value()?, 1)?
+            }
             "--seed" => parsed.options.seed = number::<u64>("--seed", &value()?, 0)?,
             "--workers" => parsed.options.workers = number::<usize>("--workers", &value()?, 1)?,
             "--html" => parsed.html = Some(value()?),
@@ -109,11 +122,16 @@ pub fn parse(arguments: impl IntoIterator<Item = String>) -> Result<Arguments, S
             "--help" | "-h" => parsed.help = true,
             other if other.starts_with('-') => {
                 let known = USAGE.split_whitespace().filter(|w| w.starts_with("--"));
-                let hint = crate::load::nearest(other, known).map_or(String::new(), |n| format!("; did you mean {n}?"));
+                let hint = crate::load::nearest(other, known)
+                    .map_or(String::new(), |n| format!("; did you mean {n}?"));
                 return Err(format!("{other} is not known{hint}"));
             }
             _ if parsed.model.is_none() => parsed.model = Some(argument),
-            _ => return Err(format!("{argument}: there is already a model; one at a time")),
+            _ => {
+                return Err(format!(
+                    "{argument}: there is already a model; one at a time"
+                ));
+            }
         }
     }
     if parsed.model.is_none() && !parsed.example && !parsed.help {
@@ -122,9 +140,9 @@ pub fn parse(arguments: impl IntoIterator<Item = String>) -> Result<Arguments, S
     Ok(parsed)
 }
 
-fn number<T: std::str::FromStr + PartialOrd>(name: &str, text: &str, least: T) -> Result<T, String>
+fn number<T>(name: &str, text: &str, least: T) -> Result<T, String>
 where
-    T: std::fmt::Display,
+    T: std::str::FromStr + PartialOrd + std::fmt::Display,
 {
     text.parse::<T>()
         .ok()
@@ -143,7 +161,10 @@ mod tests {
     #[test]
     fn everything_is_understood_with_and_without_the_equals_sign() {
         let a = of("m.toml --solver=mva --set a=1 --sweep b=1..3 --precision 0.5% --seed 7 --json --html x.html").unwrap();
-        assert_eq!((a.model.as_deref(), a.solver, a.json), (Some("m.toml"), Solver::Mva, true));
+        assert_eq!(
+            (a.model.as_deref(), a.solver, a.json),
+            (Some("m.toml"), Solver::Mva, true)
+        );
         assert_eq!(a.settings, [("a".to_string(), "1".to_string())]);
         assert_eq!(a.sweeps[0].values, ["1", "2", "3"]);
         assert_eq!((a.options.precision, a.options.seed), (0.005, 7));

@@ -46,7 +46,12 @@ pub struct Calendar<E> {
 
 impl<E: Copy> Default for Calendar<E> {
     fn default() -> Self {
-        Calendar { heap: Vec::new(), slots: Vec::new(), free: Vec::new(), sequence: 0 }
+        Calendar {
+            heap: Vec::new(),
+            slots: Vec::new(),
+            free: Vec::new(),
+            sequence: 0,
+        }
     }
 }
 
@@ -74,15 +79,25 @@ impl<E: Copy> Calendar<E> {
         let position = self.heap.len();
         let slot = match self.free.pop() {
             Some(slot) => {
-                self.slots[slot as usize] = Slot { position: position as u32, event };
+                self.slots[slot as usize] = Slot {
+                    position: position as u32,
+                    event,
+                };
                 slot
             }
             None => {
-                self.slots.push(Slot { position: position as u32, event });
+                self.slots.push(Slot {
+                    position: position as u32,
+                    event,
+                });
                 (self.slots.len() - 1) as u32
             }
         };
-        self.heap.push(Key { at: at.0, order: u64::from(rank) << 56 | self.sequence, slot });
+        self.heap.push(Key {
+            at: at.0,
+            order: u64::from(rank) << 56 | self.sequence,
+            slot,
+        });
         self.sift_up(position);
         Handle(slot)
     }
@@ -189,7 +204,9 @@ mod tests {
         calendar.schedule(Time(5), 0, 'a');
         calendar.schedule(Time(5), 0, 'b');
         calendar.schedule(Time(4), 9, 'x');
-        let order: String = std::iter::from_fn(|| calendar.pop()).map(|(_, e)| e).collect();
+        let order: String = std::iter::from_fn(|| calendar.pop())
+            .map(|(_, e)| e)
+            .collect();
         assert_eq!(order, "xabc");
     }
 

@@ -33,9 +33,21 @@ pub fn svg(model: &Model) -> String {
     );
     for (from, to, dashed) in edges {
         let ((x0, y0), (x1, y1)) = (place[from], place[to]);
-        let (start, end) = if x1 > x0 { (x0 + 160.0, x1) } else { (x0 + 80.0, x1 + 80.0) };
-        let (y0, y1) = if x1 > x0 { (y0 + 26.0, y1 + 26.0) } else { (y0 + 52.0, y1) };
-        let dash = if dashed { " stroke-dasharray='5 3'" } else { "" };
+        let (start, end) = if x1 > x0 {
+            (x0 + 160.0, x1)
+        } else {
+            (x0 + 80.0, x1 + 80.0)
+        };
+        let (y0, y1) = if x1 > x0 {
+            (y0 + 26.0, y1 + 26.0)
+        } else {
+            (y0 + 52.0, y1)
+        };
+        let dash = if dashed {
+            " stroke-dasharray='5 3'"
+        } else {
+            ""
+        };
         let _ = write!(
             out,
             "<path d='M{start} {y0}C{0} {y0} {1} {y1} {end} {y1}' fill='none' stroke='#888'{dash} marker-end='url(#a)'/>",
@@ -61,7 +73,11 @@ pub fn svg(model: &Model) -> String {
 }
 
 fn count(n: u32) -> String {
-    if n == UNLIMITED { "unlimited".into() } else { n.to_string() }
+    if n == UNLIMITED {
+        "unlimited".into()
+    } else {
+        n.to_string()
+    }
 }
 
 type Edges = Vec<(usize, usize, bool)>;
@@ -78,26 +94,59 @@ fn graph(model: &Model) -> (Vec<Node>, Edges) {
             Some(Arrivals::Trace(_)) => "trace".into(),
             None => "in sessions".into(),
         };
-        nodes.push(Node { label: class.name.clone(), detail, column: 0, colour: "#0072b2" });
+        nodes.push(Node {
+            label: class.name.clone(),
+            detail,
+            column: 0,
+            colour: "#0072b2",
+        });
     }
-    let (pools, stations, resources) = (nodes.len(), nodes.len() + model.pools.len(), nodes.len() + model.pools.len() + model.stations.len());
+    let (pools, stations, resources) = (
+        nodes.len(),
+        nodes.len() + model.pools.len(),
+        nodes.len() + model.pools.len() + model.stations.len(),
+    );
     let depth = depths(model);
     for (p, pool) in model.pools.iter().enumerate() {
         let on = pool.machine.map_or(String::new(), |m| {
             let m = &model.machines[m];
-            format!(" on {} ({}, {})", m.name, count(m.cores), scheduler(&m.scheduler))
+            format!(
+                " on {} ({}, {})",
+                m.name,
+                count(m.cores),
+                scheduler(&m.scheduler)
+            )
         });
         let detail = format!("{} threads{on}", count(pool.max_threads));
-        nodes.push(Node { label: pool.name.clone(), detail, column: depth[p], colour: "#009e73" });
+        nodes.push(Node {
+            label: pool.name.clone(),
+            detail,
+            column: depth[p],
+            colour: "#009e73",
+        });
     }
     let last = depth.iter().copied().max().unwrap_or(0) + 1;
     for station in &model.stations {
         let detail = format!("{} servers", count(station.servers));
-        nodes.push(Node { label: station.name.clone(), detail, column: last, colour: "#e69f00" });
+        nodes.push(Node {
+            label: station.name.clone(),
+            detail,
+            column: last,
+            colour: "#e69f00",
+        });
     }
     for resource in &model.resources {
-        let detail = format!("{:?}", resource.kind).split([' ', '{', '(']).next().unwrap_or_default().to_string();
-        nodes.push(Node { label: resource.name.clone(), detail, column: last, colour: "#d55e00" });
+        let detail = format!("{:?}", resource.kind)
+            .split([' ', '{', '('])
+            .next()
+            .unwrap_or_default()
+            .to_string();
+        nodes.push(Node {
+            label: resource.name.clone(),
+            detail,
+            column: last,
+            colour: "#d55e00",
+        });
     }
     let mut add = |from: usize, steps: &[Step]| {
         each_step(steps, &mut |s| {

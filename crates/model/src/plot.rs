@@ -2,7 +2,9 @@
 
 use std::fmt::Write;
 
-const COLOURS: [&str; 7] = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#888888"];
+const COLOURS: [&str; 7] = [
+    "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#888888",
+];
 const WIDTH: f64 = 640.0;
 const HEIGHT: f64 = 300.0;
 const LEFT: f64 = 62.0;
@@ -21,12 +23,20 @@ pub struct Series {
 impl Series {
     /// Joined by a line.
     pub fn line(name: &str, points: Vec<(f64, f64)>) -> Series {
-        Series { name: name.into(), points, dots: false }
+        Series {
+            name: name.into(),
+            points,
+            dots: false,
+        }
     }
 
     /// Dots only: what was measured.
     pub fn dots(name: &str, points: Vec<(f64, f64)>) -> Series {
-        Series { name: name.into(), points, dots: true }
+        Series {
+            name: name.into(),
+            points,
+            dots: true,
+        }
     }
 }
 
@@ -43,7 +53,13 @@ pub struct Plot {
 impl Plot {
     /// Without series yet; axes are labelled with what they show and its unit.
     pub fn new(title: &str, x: &str, y: &str) -> Plot {
-        Plot { title: title.into(), x: x.into(), y: y.into(), series: Vec::new(), marks: Vec::new() }
+        Plot {
+            title: title.into(),
+            x: x.into(),
+            y: y.into(),
+            series: Vec::new(),
+            marks: Vec::new(),
+        }
     }
 
     /// With one more series.
@@ -60,7 +76,12 @@ impl Plot {
 
     /// The drawing.
     pub fn svg(&self) -> String {
-        let finite = || self.series.iter().flat_map(|s| s.points.iter().copied()).filter(|p| p.0.is_finite() && p.1.is_finite());
+        let finite = || {
+            self.series
+                .iter()
+                .flat_map(|s| s.points.iter().copied())
+                .filter(|p| p.0.is_finite() && p.1.is_finite())
+        };
         let (mut x0, mut x1, mut y1) = (f64::INFINITY, f64::NEG_INFINITY, 0.0f64);
         for (x, y) in finite() {
             x0 = x0.min(x);
@@ -91,10 +112,27 @@ impl Plot {
             );
         }
         for x in &ticks_x {
-            let _ = write!(out, "<text x='{:.1}' y='{}' text-anchor='middle'>{}</text>", px(*x), HEIGHT - BOTTOM + 16.0, label(*x));
+            let _ = write!(
+                out,
+                "<text x='{:.1}' y='{}' text-anchor='middle'>{}</text>",
+                px(*x),
+                HEIGHT - BOTTOM + 16.0,
+                label(*x)
+            );
         }
-        let _ = write!(out, "<text x='{}' y='{}' text-anchor='end'>{}</text>", WIDTH - RIGHT, HEIGHT - BOTTOM + 32.0, self.x);
-        let _ = write!(out, "<text x='{}' y='18' text-anchor='end'>{}</text>", WIDTH - RIGHT, self.y);
+        let _ = write!(
+            out,
+            "<text x='{}' y='{}' text-anchor='end'>{}</text>",
+            WIDTH - RIGHT,
+            HEIGHT - BOTTOM + 32.0,
+            self.x
+        );
+        let _ = write!(
+            out,
+            "<text x='{}' y='18' text-anchor='end'>{}</text>",
+            WIDTH - RIGHT,
+            self.y
+        );
         for (x, text) in &self.marks {
             let _ = write!(
                 out,
@@ -108,15 +146,32 @@ impl Plot {
         let mut legend = LEFT;
         for (i, s) in self.series.iter().enumerate() {
             let colour = COLOURS[i % COLOURS.len()];
-            let points: Vec<(f64, f64)> =
-                s.points.iter().filter(|p| p.0.is_finite() && p.1.is_finite()).map(|p| (px(p.0), py(p.1))).collect();
+            let points: Vec<(f64, f64)> = s
+                .points
+                .iter()
+                .filter(|p| p.0.is_finite() && p.1.is_finite())
+                .map(|p| (px(p.0), py(p.1)))
+                .collect();
             if !s.dots {
-                let path: Vec<String> = points.iter().map(|p| format!("{:.1} {:.1}", p.0, p.1)).collect();
-                let _ = write!(out, "<path d='M{}' fill='none' stroke='{colour}' stroke-width='2'/>", path.join("L"));
+                let path: Vec<String> = points
+                    .iter()
+                    .map(|p| format!("{:.1} {:.1}", p.0, p.1))
+                    .collect();
+                let _ = write!(
+                    out,
+                    "<path d='M{}' fill='none' stroke='{colour}' stroke-width='2'/>",
+                    path.join("L")
+                );
             }
             if s.dots || points.len() <= 40 {
                 for p in &points {
-                    let _ = write!(out, "<circle cx='{:.1}' cy='{:.1}' r='{}' fill='{colour}'/>", p.0, p.1, if s.dots { 4 } else { 2 });
+                    let _ = write!(
+                        out,
+                        "<circle cx='{:.1}' cy='{:.1}' r='{}' fill='{colour}'/>",
+                        p.0,
+                        p.1,
+                        if s.dots { 4 } else { 2 }
+                    );
                 }
             }
             let _ = write!(
@@ -139,7 +194,11 @@ impl Plot {
 fn ticks(low: f64, high: f64) -> Vec<f64> {
     let rough = (high - low) / 5.0;
     let power = 10f64.powf(rough.log10().floor());
-    let step = [1.0, 2.0, 5.0, 10.0].iter().map(|f| f * power).find(|s| *s >= rough).unwrap_or(power * 10.0);
+    let step = [1.0, 2.0, 5.0, 10.0]
+        .iter()
+        .map(|f| f * power)
+        .find(|s| *s >= rough)
+        .unwrap_or(power * 10.0);
     let mut ticks = Vec::new();
     let mut x = (low / step).ceil() * step;
     while x <= high + step * 1e-9 && ticks.len() < 20 {
@@ -152,5 +211,9 @@ fn ticks(low: f64, high: f64) -> Vec<f64> {
 fn label(x: f64) -> String {
     let text = format!("{:.6}", x);
     let text = text.trim_end_matches('0').trim_end_matches('.');
-    if text.is_empty() || text == "-0" { "0".into() } else { text.into() }
+    if text.is_empty() || text == "-0" {
+        "0".into()
+    } else {
+        text.into()
+    }
 }

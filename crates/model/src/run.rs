@@ -4,8 +4,8 @@ use crate::answer::{self, Answer};
 use crate::engine::{End, Engine, Segment};
 use crate::model::{Arrivals, Model, UNLIMITED};
 use crate::time::Time;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// How long and how often to simulate.
 #[derive(Debug, Clone, PartialEq)]
@@ -76,7 +76,13 @@ pub fn simulate(model: &Model, options: &Options) -> Answer {
     let n = options.replications.max(1) as usize;
     let outcomes = in_parallel(n, options.workers, |i| {
         let seed = options.seed.wrapping_add(i as u64 * 0x9e37_79b9);
-        once(model, &Options { seed, ..options.clone() })
+        once(
+            model,
+            &Options {
+                seed,
+                ..options.clone()
+            },
+        )
     });
     answer::from_runs(model, options, outcomes)
 }
@@ -101,7 +107,10 @@ pub fn in_parallel<T: Send>(n: usize, workers: usize, task: impl Fn(usize) -> T 
             });
         }
     });
-    results.into_inner().map(|r| r.into_iter().flatten().collect()).unwrap_or_default()
+    results
+        .into_inner()
+        .map(|r| r.into_iter().flatten().collect())
+        .unwrap_or_default()
 }
 
 /// One run with one seed.
@@ -154,7 +163,10 @@ pub fn once(model: &Model, options: &Options) -> Outcome {
 }
 
 fn is_trace_or_empty(model: &Model) -> bool {
-    model.sources.iter().all(|s| matches!(s.arrivals, Arrivals::Trace(_)))
+    model
+        .sources
+        .iter()
+        .all(|s| matches!(s.arrivals, Arrivals::Trace(_)))
 }
 
 fn finish(mut engine: Engine<'_>, problem: Option<Problem>, precise: bool) -> Outcome {
@@ -179,8 +191,13 @@ fn finish(mut engine: Engine<'_>, problem: Option<Problem>, precise: bool) -> Ou
 fn steady(engine: &Engine<'_>) -> (Vec<Segment>, Option<f64>) {
     let all = engine.record().segments();
     let warm_up = engine.record().mser.warm_up();
-    let from = warm_up.map_or(all.len() / 2, |w| all.partition_point(|s| s.end - s.seconds < w));
-    (all[from.min(all.len().saturating_sub(1))..].to_vec(), warm_up)
+    let from = warm_up.map_or(all.len() / 2, |w| {
+        all.partition_point(|s| s.end - s.seconds < w)
+    });
+    (
+        all[from.min(all.len().saturating_sub(1))..].to_vec(),
+        warm_up,
+    )
 }
 
 fn precise_enough(model: &Model, engine: &Engine<'_>, precision: f64) -> bool {
@@ -202,7 +219,12 @@ fn precise_enough(model: &Model, engine: &Engine<'_>, precision: f64) -> bool {
 /// Whether the number in the system keeps growing in an open model: each quarter of the run clearly above the one
 /// before, and something at its limit throughout the second half.
 fn grows(model: &Model, engine: &Engine<'_>) -> bool {
-    if model.sources.iter().all(|s| matches!(s.arrivals, Arrivals::Closed(_))) || engine.in_system() < 100 {
+    if model
+        .sources
+        .iter()
+        .all(|s| matches!(s.arrivals, Arrivals::Closed(_)))
+        || engine.in_system() < 100
+    {
         return false;
     }
     let record = engine.record();
@@ -210,14 +232,27 @@ fn grows(model: &Model, engine: &Engine<'_>) -> bool {
     if all.len() < 128 {
         return false;
     }
-    let levels: Vec<usize> = engine.meters().in_system.iter().map(|&l| record.meter_of(l)).collect();
+    let levels: Vec<usize> = engine
+        .meters()
+        .in_system
+        .iter()
+        .map(|&l| record.meter_of(l))
+        .collect();
     let mean = |part: &[Segment]| {
         let seconds: f64 = part.iter().map(|s| s.seconds).sum();
-        part.iter().map(|s| levels.iter().map(|&m| s.meters[m]).sum::<f64>()).sum::<f64>() / seconds
+        part.iter()
+            .map(|s| levels.iter().map(|&m| s.meters[m]).sum::<f64>())
+            .sum::<f64>()
+            / seconds
     };
     let quarter = all.len() / 4;
-    let q: Vec<f64> = (0..4).map(|i| mean(&all[i * quarter..(i + 1) * quarter])).collect();
-    q[1] > 1.3 * q[0] && q[2] > 1.15 * q[1] && q[3] > 1.1 * q[2] && !saturated(model, engine).is_empty()
+    let q: Vec<f64> = (0..4)
+        .map(|i| mean(&all[i * quarter..(i + 1) * quarter]))
+        .collect();
+    q[1] > 1.3 * q[0]
+        && q[2] > 1.15 * q[1]
+        && q[3] > 1.1 * q[2]
+        && !saturated(model, engine).is_empty()
 }
 
 /// Whatever was at its limit in the second half of the run.
@@ -227,7 +262,12 @@ fn saturated(model: &Model, engine: &Engine<'_>) -> Vec<String> {
     let half = &all[all.len() / 2..];
     let seconds: f64 = half.iter().map(|s| s.seconds).sum();
     let meters = engine.meters();
-    let mean = |level: usize| half.iter().map(|s| s.meters[record.meter_of(level)]).sum::<f64>() / seconds;
+    let mean = |level: usize| {
+        half.iter()
+            .map(|s| s.meters[record.meter_of(level)])
+            .sum::<f64>()
+            / seconds
+    };
     let mut list = Vec::new();
     let mut check = |what: &str, name: &str, level: usize, limit: u32| {
         if limit != UNLIMITED && mean(level) > 0.985 * f64::from(limit) {

@@ -21,13 +21,27 @@ impl Range {
     /// Reads `name=1..16`, `name=1..16:3` (step), `name=1..64*2` (factor) or `name=1,2,5,A`.
     pub fn parse(text: &str) -> Result<Range, String> {
         let usage = "a sweep is name=1..16, name=1..16:3, name=1..64*2 or name=1,2,5";
-        let (name, values) = text.split_once('=').ok_or_else(|| format!("`{text}`: {usage}"))?;
+        let (name, values) = text
+            .split_once('=')
+            .ok_or_else(|| format!("`{text}`: {usage}"))?;
         let name = name.trim().to_string();
         let Some((low, rest)) = values.split_once("..") else {
-            let values: Vec<String> = values.split(',').map(|v| v.trim().to_string()).filter(|v| !v.is_empty()).collect();
-            return if values.is_empty() { Err(format!("`{text}`: {usage}")) } else { Ok(Range { name, values }) };
+            let values: Vec<String> = values
+                .split(',')
+                .map(|v| v.trim().to_string())
+                .filter(|v| !v.is_empty())
+                .collect();
+            return if values.is_empty() {
+                Err(format!("`{text}`: {usage}"))
+            } else {
+                Ok(Range { name, values })
+            };
         };
-        let number = |s: &str| s.trim().parse::<f64>().map_err(|_| format!("`{}` in `{text}` is not a number; {usage}", s.trim()));
+        let number = |s: &str| {
+            s.trim()
+                .parse::<f64>()
+                .map_err(|_| format!("`{}` in `{text}` is not a number; {usage}", s.trim()))
+        };
         let low = number(low)?;
         let (high, step, factor) = match (rest.split_once(':'), rest.split_once('*')) {
             (Some((high, step)), _) => (number(high)?, number(step)?, 1.0),
@@ -40,7 +54,11 @@ impl Range {
         let mut values = Vec::new();
         let mut i = 0;
         loop {
-            let x = if factor > 1.0 { low * factor.powi(i) } else { low + f64::from(i) * step };
+            let x = if factor > 1.0 {
+                low * factor.powi(i)
+            } else {
+                low + f64::from(i) * step
+            };
             if x > high * (1.0 + 1e-12) + 1e-12 {
                 break;
             }
@@ -103,16 +121,31 @@ pub fn sweep(
         all.extend(combinations[i].iter().cloned());
         let model = from_text(text, file, &all)?;
         // The points are the parallel work; within a point one worker is enough.
-        let options = Options { workers: 1, ..options.clone() };
+        let options = Options {
+            workers: 1,
+            ..options.clone()
+        };
         crate::solve::evaluate(&model, solver, &options).map_err(SweepError::Solver)
     });
     let mut points = Vec::new();
     for (values, answer) in combinations.into_iter().zip(answers) {
-        points.push(Point { values, answer: answer? });
+        points.push(Point {
+            values,
+            answer: answer?,
+        });
     }
     let names: Vec<String> = ranges.iter().map(|r| r.name.clone()).collect();
-    let (load_line, knee) = if names.len() == 1 { (load_line(&points), knee(&points)) } else { (None, None) };
-    Ok(Sweep { names, points, load_line, knee })
+    let (load_line, knee) = if names.len() == 1 {
+        (load_line(&points), knee(&points))
+    } else {
+        (None, None)
+    };
+    Ok(Sweep {
+        names,
+        points,
+        load_line,
+        knee,
+    })
 }
 
 /// Why a sweep could not be evaluated.
@@ -131,8 +164,20 @@ pub enum SweepError {
 fn load_line(points: &[Point]) -> Option<String> {
     let of = |p: &Point| {
         let offered: f64 = p.answer.classes.0.iter().map(|c| c.1.offered).sum();
-        let good: f64 = p.answer.classes.0.iter().map(|c| c.1.throughput.value).sum();
-        let p95 = p.answer.classes.0.iter().map(|c| c.1.response_time.p95).fold(0.0, f64::max);
+        let good: f64 = p
+            .answer
+            .classes
+            .0
+            .iter()
+            .map(|c| c.1.throughput.value)
+            .sum();
+        let p95 = p
+            .answer
+            .classes
+            .0
+            .iter()
+            .map(|c| c.1.response_time.p95)
+            .fold(0.0, f64::max);
         (offered, good, p95, p.answer.problem.is_some())
     };
     let (light, _, p95_light, _) = of(points.first()?);
@@ -165,7 +210,15 @@ fn knee(points: &[Point]) -> Option<String> {
         .iter()
         .filter_map(|p| {
             let x = p.values[0].1.parse().ok()?;
-            Some((x, p.answer.classes.0.iter().map(|c| c.1.throughput.value).sum()))
+            Some((
+                x,
+                p.answer
+                    .classes
+                    .0
+                    .iter()
+                    .map(|c| c.1.throughput.value)
+                    .sum(),
+            ))
         })
         .collect();
     let first = curve.first()?;

@@ -12,7 +12,11 @@ fn model(text: &str) -> loadline_model::model::Model {
 }
 
 fn simulated(text: &str, requests: u64) -> Answer {
-    let options = Options { requests: Some(requests), seed: 12, ..Options::default() };
+    let options = Options {
+        requests: Some(requests),
+        seed: 12,
+        ..Options::default()
+    };
     let answer = simulate(&model(text), &options);
     assert_eq!(answer.problem, None);
     answer
@@ -21,12 +25,22 @@ fn simulated(text: &str, requests: u64) -> Answer {
 /// Within the simulation's own 99% interval, which is at most `narrow` of the value.
 fn within(what: &str, estimate: Estimate, truth: f64, narrow: f64) {
     let half = estimate.half_width(0.99);
-    assert!(half <= narrow * truth, "{what}: interval ±{half} is too wide for {truth}");
-    assert!(estimate.covers(truth, 0.99), "{what}: {} ± {half} does not cover {truth}", estimate.value);
+    assert!(
+        half <= narrow * truth,
+        "{what}: interval ±{half} is too wide for {truth}"
+    );
+    assert!(
+        estimate.covers(truth, 0.99),
+        "{what}: {} ± {half} does not cover {truth}",
+        estimate.value
+    );
 }
 
 fn close(what: &str, value: f64, truth: f64) {
-    assert!((value - truth).abs() < 1e-6 * truth.abs().max(1.0), "{what}: {value} is not {truth}");
+    assert!(
+        (value - truth).abs() < 1e-6 * truth.abs().max(1.0),
+        "{what}: {value} is not {truth}"
+    );
 }
 
 fn response(answer: &Answer) -> Estimate {
@@ -51,21 +65,47 @@ fn mm1() {
     let c = &a.classes.0[0].1;
     within("W", c.response_time.mean, 5.0, 0.03);
     within("L", c.in_system, 4.0, 0.03);
-    let p = |value, ci95| Estimate { value, ci95, freedom: 14 };
-    within("p95", p(c.response_time.p95, c.response_time.p95_ci95), 14.979, 0.06);
-    within("p99", p(c.response_time.p99, c.response_time.p99_ci95), 23.026, 0.08);
+    let p = |value, ci95| Estimate {
+        value,
+        ci95,
+        freedom: 14,
+    };
+    within(
+        "p95",
+        p(c.response_time.p95, c.response_time.p95_ci95),
+        14.979,
+        0.06,
+    );
+    within(
+        "p99",
+        p(c.response_time.p99, c.response_time.p99_ci95),
+        23.026,
+        0.08,
+    );
 }
 
 /// Kleinrock (1975), 3.5, Erlang's C formula.
 #[test]
 fn mmc() {
-    for (c, waiting, w) in [(4, 0.596432, 1.745541), (16, 0.304884, 1.095276), (64, 0.056056, 1.004379)] {
+    for (c, waiting, w) in [
+        (4, 0.596432, 1.745541),
+        (16, 0.304884, 1.095276),
+        (64, 0.056056, 1.004379),
+    ] {
         let q = queues::mmc(0.8 * f64::from(c), 1.0, c).unwrap();
-        assert!((q.waiting - waiting).abs() < 1e-6 && (q.response - w).abs() < 1e-6, "{c}: {q:?}");
+        assert!(
+            (q.waiting - waiting).abs() < 1e-6 && (q.response - w).abs() < 1e-6,
+            "{c}: {q:?}"
+        );
         let text = station("", c, &format!("rate = {}", 0.8 * f64::from(c)), "exp(1)");
         let exact = evaluate(&model(&text), Solver::Mva, &Options::default()).unwrap();
         assert!((response(&exact).value - w).abs() < 1e-6);
-        within(&format!("M/M/{c}"), response(&simulated(&text, 500_000)), w, 0.03);
+        within(
+            &format!("M/M/{c}"),
+            response(&simulated(&text, 500_000)),
+            w,
+            0.03,
+        );
     }
 }
 
@@ -79,20 +119,39 @@ fn mg1_and_dm1() {
         ("hyper(1, 20)", 43.0, 6_000_000, 0.13),
     ] {
         let text = station("", 1, "rate = 0.8", law);
-        close(law, response(&evaluate(&model(&text), Solver::Mva, &Options::default()).unwrap()).value, w);
+        close(
+            law,
+            response(&evaluate(&model(&text), Solver::Mva, &Options::default()).unwrap()).value,
+            w,
+        );
         within(law, response(&simulated(&text, n)), w, narrow);
     }
     let text = station("", 1, "arrivals = \"const(1.25)\"", "exp(1)");
     close("D/M/1", queues::dm1(0.8, 1.0).unwrap(), 2.6927306);
-    within("D/M/1", response(&simulated(&text, 500_000)), 2.692731, 0.03);
+    within(
+        "D/M/1",
+        response(&simulated(&text, 500_000)),
+        2.692731,
+        0.03,
+    );
 }
 
 /// Kleinrock, Queueing Systems II (1976), 4.4: under processor sharing W depends on the mean service only.
 #[test]
 fn processor_sharing_is_insensitive_to_the_law_of_service() {
-    for (law, n) in [("const(1)", 800_000), ("erlang(4, 1)", 800_000), ("exp(1)", 1_000_000), ("hyper(1, 4)", 1_500_000), ("hyper(1, 20)", 2_000_000)] {
+    for (law, n) in [
+        ("const(1)", 800_000),
+        ("erlang(4, 1)", 800_000),
+        ("exp(1)", 1_000_000),
+        ("hyper(1, 4)", 1_500_000),
+        ("hyper(1, 20)", 2_000_000),
+    ] {
         let text = station("discipline = \"ps\"", 1, "rate = 0.8", law);
-        close(law, response(&evaluate(&model(&text), Solver::Mva, &Options::default()).unwrap()).value, 5.0);
+        close(
+            law,
+            response(&evaluate(&model(&text), Solver::Mva, &Options::default()).unwrap()).value,
+            5.0,
+        );
         within(law, response(&simulated(&text, n)), 5.0, 0.07);
         // The same as threads on a machine.
         let text = format!(
@@ -117,28 +176,42 @@ fn under_processor_sharing_response_is_proportional_to_size() {
 /// Kleinrock (1975), 3.6.
 #[test]
 fn mm1k() {
-    for (rho, k, lost, w, x) in
-        [(0.8, 5, 0.0888195, 2.563065, 0.728944), (0.8, 10, 0.0234929, 3.797097, 0.781206), (1.2, 10, 0.192586, 6.967_f64, 0.968896)]
-    {
+    for (rho, k, lost, w, x) in [
+        (0.8, 5, 0.0888195, 2.563065, 0.728944),
+        (0.8, 10, 0.0234929, 3.797097, 0.781206),
+        (1.2, 10, 0.192586, 6.967_f64, 0.968896),
+    ] {
         let (l, resp, thr) = queues::mm1k(rho, 1.0, k);
         assert!((l - lost).abs() < 1e-6, "{l}");
         assert!((thr - x).abs() < 1e-6, "{thr}");
         let w = if rho > 1.0 { resp } else { w };
         assert!((resp - w).abs() < 1e-6, "{resp}");
-        let text = station(&format!("capacity = {}", k - 1), 1, &format!("rate = {rho}"), "exp(1)");
+        let text = station(
+            &format!("capacity = {}", k - 1),
+            1,
+            &format!("rate = {rho}"),
+            "exp(1)",
+        );
         let a = simulated(&text, 600_000);
         within("W", response(&a), w, 0.02);
         within("X", a.classes.0[0].1.throughput, x, 0.01);
         let offered = a.classes.0[0].1.offered;
         let share = a.stations.get("q").unwrap().more.get("rejected").unwrap() / offered;
-        assert!((share - lost).abs() < 0.03 * lost + 5e-4, "{share} of {lost}");
+        assert!(
+            (share - lost).abs() < 0.03 * lost + 5e-4,
+            "{share} of {lost}"
+        );
     }
 }
 
 /// Erlang (1917): loss is insensitive to the law of service (Sevastyanov, 1957).
 #[test]
 fn erlang_b() {
-    for (servers, load, lost) in [(5, 3.0, 0.110054), (10, 8.0, 0.121661), (100, 100.0, 0.0757005)] {
+    for (servers, load, lost) in [
+        (5, 3.0, 0.110054),
+        (10, 8.0, 0.121661),
+        (100, 100.0, 0.0757005),
+    ] {
         let exact = queues::erlang_b(servers, load);
         assert!((exact - lost).abs() < 1e-6, "{exact}");
         for law in ["exp(1)", "const(1)", "hyper(1, 4)"] {
@@ -165,13 +238,29 @@ fn priorities() {
              [classes.low]\nrate=0.5\npriority=1\nprogram=[{{visit=\"q\",time=\"exp(1)\"}}]\n"
         )
     };
-    for (discipline, truth) in [("priority", [waits[0] + 1.0, waits[1] + 1.0]), ("preemptive", [preempted[0], preempted[1]])] {
+    for (discipline, truth) in [
+        ("priority", [waits[0] + 1.0, waits[1] + 1.0]),
+        ("preemptive", [preempted[0], preempted[1]]),
+    ] {
         let a = simulated(&text(discipline), 1_500_000);
-        within(discipline, a.classes.0[0].1.response_time.mean, truth[0], 0.02);
-        within(discipline, a.classes.0[1].1.response_time.mean, truth[1], 0.04);
+        within(
+            discipline,
+            a.classes.0[0].1.response_time.mean,
+            truth[0],
+            0.02,
+        );
+        within(
+            discipline,
+            a.classes.0[1].1.response_time.mean,
+            truth[1],
+            0.04,
+        );
     }
     // The same by threads and a scheduler.
-    for (scheduler, truth) in [("priority-nonpreemptive", [waits[0] + 1.0, waits[1] + 1.0]), ("priority", [preempted[0], preempted[1]])] {
+    for (scheduler, truth) in [
+        ("priority-nonpreemptive", [waits[0] + 1.0, waits[1] + 1.0]),
+        ("priority", [preempted[0], preempted[1]]),
+    ] {
         let text = format!(
             "[machines.m]\nscheduler=\"{scheduler}\"\n\
              [pools.high]\nmachine=\"m\"\nthreads=\"unlimited\"\nidle_timeout=\"unlimited\"\npriority=2\nprogram=[{{cpu=\"exp(1)\"}}]\n\
@@ -179,19 +268,47 @@ fn priorities() {
              [classes.high]\nrate=0.3\nprogram=[{{call=\"high\"}}]\n[classes.low]\nrate=0.5\nprogram=[{{call=\"low\"}}]\n"
         );
         let a = simulated(&text, 1_000_000);
-        within(scheduler, a.classes.0[0].1.response_time.mean, truth[0], 0.02);
-        within(scheduler, a.classes.0[1].1.response_time.mean, truth[1], 0.05);
+        within(
+            scheduler,
+            a.classes.0[0].1.response_time.mean,
+            truth[0],
+            0.02,
+        );
+        within(
+            scheduler,
+            a.classes.0[1].1.response_time.mean,
+            truth[1],
+            0.05,
+        );
     }
 }
 
 /// The machine repair model (Sztrik, Basic Queueing Theory, 2012, 3.4).
 #[test]
 fn machine_repair() {
-    for (n, z, c, x) in [(10, 10.0, 1, 0.785418), (20, 10.0, 1, 0.998131), (50, 10.0, 4, 3.884982), (100, 10.0, 8, 7.910899)] {
-        let text = station("", c, &format!("clients = {n}\nthink = \"exp({z})\""), "exp(1)");
+    for (n, z, c, x) in [
+        (10, 10.0, 1, 0.785418),
+        (20, 10.0, 1, 0.998131),
+        (50, 10.0, 4, 3.884982),
+        (100, 10.0, 8, 7.910899),
+    ] {
+        let text = station(
+            "",
+            c,
+            &format!("clients = {n}\nthink = \"exp({z})\""),
+            "exp(1)",
+        );
         let exact = evaluate(&model(&text), Solver::Mva, &Options::default()).unwrap();
-        assert!((exact.classes.0[0].1.throughput.value - x).abs() < 1e-6, "{exact:?}");
-        within("X", simulated(&text, 200_000).classes.0[0].1.throughput, x, 0.01);
+        assert!(
+            (exact.classes.0[0].1.throughput.value - x).abs() < 1e-6,
+            "{exact:?}"
+        );
+        within(
+            "X",
+            simulated(&text, 200_000).classes.0[0].1.throughput,
+            x,
+            0.01,
+        );
     }
 }
 
@@ -201,9 +318,15 @@ fn closed(classes: &[(u32, f64, &[f64])], kinds: &[&str]) -> String {
         text += &format!("[stations.s{i}]\n{kind}\n");
     }
     for (c, (n, z, demands)) in classes.iter().enumerate() {
-        let steps: Vec<String> =
-            demands.iter().enumerate().map(|(i, d)| format!("{{visit=\"s{i}\",time=\"exp({d})\"}}")).collect();
-        text += &format!("[classes.c{c}]\nclients={n}\nthink=\"exp({z})\"\nprogram=[{}]\n", steps.join(","));
+        let steps: Vec<String> = demands
+            .iter()
+            .enumerate()
+            .map(|(i, d)| format!("{{visit=\"s{i}\",time=\"exp({d})\"}}"))
+            .collect();
+        text += &format!(
+            "[classes.c{c}]\nclients={n}\nthink=\"exp({z})\"\nprogram=[{}]\n",
+            steps.join(",")
+        );
     }
     text
 }
@@ -211,7 +334,11 @@ fn closed(classes: &[(u32, f64, &[f64])], kinds: &[&str]) -> String {
 /// A central-server network by exact MVA; the knee N* = (D + Z) / Dmax = 22.
 #[test]
 fn a_closed_network_of_three_stations() {
-    for (n, x, r) in [(10, 8.753539, 0.142395), (20, 15.975154, 0.251944), (50, 19.999929, 1.500009)] {
+    for (n, x, r) in [
+        (10, 8.753539, 0.142395),
+        (20, 15.975154, 0.251944),
+        (50, 19.999929, 1.500009),
+    ] {
         let text = closed(&[(n, 1.0, &[0.05, 0.03, 0.02])], &["", "", ""]);
         let exact = evaluate(&model(&text), Solver::Mva, &Options::default()).unwrap();
         assert!((exact.classes.0[0].1.throughput.value - x).abs() < 1e-6);
@@ -229,14 +356,22 @@ fn lazowska() {
     let exact = evaluate(&model(&text), Solver::Mva, &Options::default()).unwrap();
     assert!((exact.classes.0[0].1.throughput.value - 0.151516).abs() < 1e-6);
     assert!((response(&exact).value - 4.79982).abs() < 1e-5);
-    within("X", simulated(&text, 100_000).classes.0[0].1.throughput, 0.151516, 0.02);
+    within(
+        "X",
+        simulated(&text, 100_000).classes.0[0].1.throughput,
+        0.151516,
+        0.02,
+    );
 }
 
 /// Lazowska et al. (1984), page 131: two classes, populations 10 and 25, demands that give the tabulated queues.
 #[test]
 fn two_classes_exactly_and_approximately_agree_with_simulation() {
     let ps = "discipline = \"ps\"";
-    let text = closed(&[(10, 0.001, &[1.0, 3.0]), (25, 0.001, &[0.5, 1.2])], &[ps, ps]);
+    let text = closed(
+        &[(10, 0.001, &[1.0, 3.0]), (25, 0.001, &[0.5, 1.2])],
+        &[ps, ps],
+    );
     let exact = evaluate(&model(&text), Solver::Mva, &Options::default()).unwrap();
     let approximate = evaluate(&model(&text), Solver::Approximate, &Options::default()).unwrap();
     let a = simulated(&text, 400_000);
@@ -244,7 +379,10 @@ fn two_classes_exactly_and_approximately_agree_with_simulation() {
         let x = exact.classes.0[c].1.throughput.value;
         within("X", a.classes.0[c].1.throughput, x, 0.03);
         let about = approximate.classes.0[c].1.throughput.value;
-        assert!((about - x).abs() < 0.05 * x, "Bard-Schweitzer gives {about} for {x}");
+        assert!(
+            (about - x).abs() < 0.05 * x,
+            "Bard-Schweitzer gives {about} for {x}"
+        );
     }
 }
 
@@ -254,17 +392,34 @@ fn chandy_and_neuse() {
     use loadline_model::solve::mva::{Center, Kind, Network, approximate, exact};
     let network = Network {
         centers: vec![
-            Center { kind: Kind::Delay, demands: vec![8.0, 0.0] },
-            Center { kind: Kind::Queue(1), demands: vec![1.0, 1.0] },
+            Center {
+                kind: Kind::Delay,
+                demands: vec![8.0, 0.0],
+            },
+            Center {
+                kind: Kind::Queue(1),
+                demands: vec![1.0, 1.0],
+            },
         ],
         population: vec![8, 1],
         think: vec![0.0, 0.0],
     };
-    let q: Vec<f64> = exact(&network).unwrap().queue.iter().map(|r| r[0]).collect();
-    assert!((q[0] - 5.227).abs() < 1e-3 && (q[1] - 2.773).abs() < 1e-3, "{q:?}");
+    let q: Vec<f64> = exact(&network)
+        .unwrap()
+        .queue
+        .iter()
+        .map(|r| r[0])
+        .collect();
+    assert!(
+        (q[0] - 5.227).abs() < 1e-3 && (q[1] - 2.773).abs() < 1e-3,
+        "{q:?}"
+    );
     let about = approximate(&network);
     let q: Vec<f64> = about.queue.iter().map(|r| r[0]).collect();
-    assert!((q[0] - 5.108).abs() < 1e-3 && (q[1] - 2.892).abs() < 1e-3, "{q:?}");
+    assert!(
+        (q[0] - 5.108).abs() < 1e-3 && (q[1] - 2.892).abs() < 1e-3,
+        "{q:?}"
+    );
 }
 
 /// Palm (1957); Garnett, Mandelbaum and Reiman (2002): Erlang A.
@@ -273,13 +428,28 @@ fn erlang_a() {
     for (rate, lost) in [(10.0, 0.103913), (12.0, 0.195656)] {
         let exact = queues::erlang_a(10, rate, 1.0, 0.5);
         assert!((exact - lost).abs() < 1e-6, "{exact}");
-        let text = station("patience = \"exp(2)\"", 10, &format!("rate = {rate}"), "exp(1)");
-        within("X", simulated(&text, 400_000).classes.0[0].1.throughput, rate * (1.0 - lost), 0.01);
+        let text = station(
+            "patience = \"exp(2)\"",
+            10,
+            &format!("rate = {rate}"),
+            "exp(1)",
+        );
+        within(
+            "X",
+            simulated(&text, 400_000).classes.0[0].1.throughput,
+            rate * (1.0 - lost),
+            0.01,
+        );
         // The same as a pool of threads whose queue people leave.
         let text = format!(
             "[pools.p]\nthreads=10\npatience=\"exp(2)\"\nprogram=[{{wait=\"exp(1)\"}}]\n[classes.request]\nrate={rate}\nprogram=[{{call=\"p\"}}]\n"
         );
-        within("X", simulated(&text, 300_000).classes.0[0].1.throughput, rate * (1.0 - lost), 0.01);
+        within(
+            "X",
+            simulated(&text, 300_000).classes.0[0].1.throughput,
+            rate * (1.0 - lost),
+            0.01,
+        );
     }
 }
 
@@ -300,8 +470,17 @@ fn fork_and_join_of_two() {
 /// 2006, for the form): product form, so W = 5 for exponential service or for sharing of any law.
 #[test]
 fn partly_open_sessions() {
-    for (discipline, law) in [("", "exp(1)"), ("discipline = \"ps\"", "hyper(1, 4)"), ("discipline = \"ps\"", "const(1)")] {
-        let text = station(discipline, 1, "rate = 0.2\ncontinue = 0.75\nthink = \"exp(5)\"", law);
+    for (discipline, law) in [
+        ("", "exp(1)"),
+        ("discipline = \"ps\"", "hyper(1, 4)"),
+        ("discipline = \"ps\"", "const(1)"),
+    ] {
+        let text = station(
+            discipline,
+            1,
+            "rate = 0.2\ncontinue = 0.75\nthink = \"exp(5)\"",
+            law,
+        );
         let exact = evaluate(&model(&text), Solver::Mva, &Options::default()).unwrap();
         close(law, response(&exact).value, 5.0);
         within(law, response(&simulated(&text, 2_000_000)), 5.0, 0.06);
@@ -316,10 +495,25 @@ fn layered_multiserver() {
         [classes.request]\nclients=4\nthink=\"exp(1)\"\nprogram=[{call=\"server\"}]\n";
     let layered = evaluate(&model(text), Solver::Layered, &Options::default()).unwrap();
     close("X", layered.classes.0[0].1.throughput.value, 1.7);
-    close("wait", layered.stations.get("server").unwrap().queueing_time.unwrap().value, 0.352941176);
+    close(
+        "wait",
+        layered
+            .stations
+            .get("server")
+            .unwrap()
+            .queueing_time
+            .unwrap()
+            .value,
+        0.352941176,
+    );
     let a = simulated(text, 300_000);
     within("X", a.classes.0[0].1.throughput, 1.7, 0.01);
-    within("wait", a.stations.get("server").unwrap().queueing_time.unwrap(), 0.352941, 0.03);
+    within(
+        "wait",
+        a.stations.get("server").unwrap().queueing_time.unwrap(),
+        0.352941,
+        0.03,
+    );
 }
 
 /// The same suite, 31-overtaking: a second phase delays the client's own next request.
@@ -330,10 +524,25 @@ fn layered_overtaking() {
         [classes.request]\nclients=1\nthink=\"exp(1)\"\nprogram=[{call=\"t2\"}]\n";
     let layered = evaluate(&model(text), Solver::Layered, &Options::default()).unwrap();
     close("X", layered.classes.0[0].1.throughput.value, 0.4);
-    close("wait", layered.stations.get("t2").unwrap().queueing_time.unwrap().value, 0.5);
+    close(
+        "wait",
+        layered
+            .stations
+            .get("t2")
+            .unwrap()
+            .queueing_time
+            .unwrap()
+            .value,
+        0.5,
+    );
     let a = simulated(text, 300_000);
     within("X", a.classes.0[0].1.throughput, 0.4, 0.01);
-    within("wait", a.stations.get("t2").unwrap().queueing_time.unwrap(), 0.5, 0.02);
+    within(
+        "wait",
+        a.stations.get("t2").unwrap().queueing_time.unwrap(),
+        0.5,
+        0.02,
+    );
 }
 
 /// The same suite, 34-priority: four customers with think time 4 and demand 1, preemptive priorities 4, 2, 2, 0.

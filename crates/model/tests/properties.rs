@@ -12,12 +12,29 @@ fn run(text: &str, options: &Options) -> Answer {
 }
 
 fn fixed(requests: u64, seed: u64) -> Options {
-    Options { requests: Some(requests), seed, ..Options::default() }
+    Options {
+        requests: Some(requests),
+        seed,
+        ..Options::default()
+    }
 }
 
-const SCHEDULERS: [&str; 7] =
-    ["ps", "fcfs", "round-robin", "priority", "linux24", "cfs", "eevdf"];
-const LAWS: [&str; 5] = ["exp(M)", "const(M)", "erlang(3, M)", "hyper(M, 4)", "uniform(0, 2 * M)"];
+const SCHEDULERS: [&str; 7] = [
+    "ps",
+    "fcfs",
+    "round-robin",
+    "priority",
+    "linux24",
+    "cfs",
+    "eevdf",
+];
+const LAWS: [&str; 5] = [
+    "exp(M)",
+    "const(M)",
+    "erlang(3, M)",
+    "hyper(M, 4)",
+    "uniform(0, 2 * M)",
+];
 
 /// A random model of pools on machines with a lock, closed or open at a safe load.
 fn random_model() -> impl Strategy<Value = String> {
@@ -56,7 +73,13 @@ fn random_model() -> impl Strategy<Value = String> {
 }
 
 fn near(what: &str, a: f64, b: f64, tolerance: f64) -> Result<(), TestCaseError> {
-    prop_assert!((a - b).abs() <= tolerance * a.abs().max(b.abs()).max(1e-9), "{}: {} and {}", what, a, b);
+    prop_assert!(
+        (a - b).abs() <= tolerance * a.abs().max(b.abs()).max(1e-9),
+        "{}: {} and {}",
+        what,
+        a,
+        b
+    );
     Ok(())
 }
 
@@ -134,7 +157,13 @@ fn a_quota_bounds_what_a_group_uses() {
     let a = run(text, &fixed(20_000, 1));
     let busy = a.stations.get("a").unwrap().utilization.unwrap().value * 2.0;
     assert!((busy - 0.3).abs() < 0.002, "{busy}");
-    let stopped = *a.stations.get("g").unwrap().more.get("throttled_share").unwrap();
+    let stopped = *a
+        .stations
+        .get("g")
+        .unwrap()
+        .more
+        .get("throttled_share")
+        .unwrap();
     // Two cores use 30 ms in 15 ms.
     assert!((stopped - 0.85).abs() < 0.01, "{stopped}");
 }
@@ -163,11 +192,24 @@ fn collections_take_what_they_take() {
     };
     // 100 requests fill the heap in 100 ms; two threads collect in 10 ms.
     let a = run(&text("stop-the-world", 2), &fixed(20_000, 1));
-    assert!((a.classes.0[0].1.throughput.value - 100.0 / 0.110).abs() < 2.0, "{:?}", a.classes.0[0].1.throughput);
-    let stopped = *a.stations.get("h").unwrap().more.get("stopped_share").unwrap();
+    assert!(
+        (a.classes.0[0].1.throughput.value - 100.0 / 0.110).abs() < 2.0,
+        "{:?}",
+        a.classes.0[0].1.throughput
+    );
+    let stopped = *a
+        .stations
+        .get("h")
+        .unwrap()
+        .more
+        .get("stopped_share")
+        .unwrap();
     assert!((stopped - 10.0 / 110.0).abs() < 0.002, "{stopped}");
     let b = run(&text("concurrent", 1), &fixed(20_000, 1));
-    assert_eq!(b.stations.get("h").unwrap().more.get("stopped_share"), Some(&0.0));
+    assert_eq!(
+        b.stations.get("h").unwrap().more.get("stopped_share"),
+        Some(&0.0)
+    );
     assert!(b.classes.0[0].1.throughput.value > a.classes.0[0].1.throughput.value);
 }
 
@@ -191,7 +233,11 @@ fn timeouts_and_retries_are_counted() {
 fn a_guard_admits_its_budget() {
     let text = "[guards.g]\ninterval = 1\ncpus = 2\ncost_new = \"100ms\"\n[classes.request]\nrate = 100\nprogram = [ { admit = \"g\" } ]\n";
     let a = run(text, &fixed(50_000, 1));
-    assert!((a.classes.0[0].1.throughput.value - 20.0).abs() < 0.1, "{:?}", a.classes.0[0].1.throughput);
+    assert!(
+        (a.classes.0[0].1.throughput.value - 20.0).abs() < 0.1,
+        "{:?}",
+        a.classes.0[0].1.throughput
+    );
 }
 
 /// Readers share a lock, writers exclude everybody: with a writer always waiting, throughput is known.
@@ -203,8 +249,24 @@ fn readers_share_and_writers_exclude() {
              program = [ {{ lock = \"l\", mode = \"{mode}\", do = [ {{ wait = \"10ms\" }} ] }} ]\n"
         )
     };
-    assert!((run(&text("read"), &fixed(10_000, 1)).classes.0[0].1.throughput.value - 400.0).abs() < 1.0);
-    assert!((run(&text("write"), &fixed(10_000, 1)).classes.0[0].1.throughput.value - 100.0).abs() < 1.0);
+    assert!(
+        (run(&text("read"), &fixed(10_000, 1)).classes.0[0]
+            .1
+            .throughput
+            .value
+            - 400.0)
+            .abs()
+            < 1.0
+    );
+    assert!(
+        (run(&text("write"), &fixed(10_000, 1)).classes.0[0]
+            .1
+            .throughput
+            .value
+            - 100.0)
+            .abs()
+            < 1.0
+    );
 }
 
 /// Producers and consumers over a condition: nobody is lost, nobody goes on without a notification.
@@ -215,7 +277,10 @@ fn conditions_wake_who_waits() {
         [classes.producer]\nclients = 1\nthink = \"10ms\"\nprogram = [ { lock = \"m\", do = [ { notify = \"filled\" } ] } ]\n";
     let a = run(text, &fixed(10_000, 1));
     let x: Vec<f64> = a.classes.0.iter().map(|c| c.1.throughput.value).collect();
-    assert!((x[0] - 100.0).abs() < 0.5 && (x[1] - 100.0).abs() < 0.5, "{x:?}");
+    assert!(
+        (x[0] - 100.0).abs() < 0.5 && (x[1] - 100.0).abs() < 0.5,
+        "{x:?}"
+    );
 }
 
 /// A pool grows to what the load needs and shrinks again; its threads' creation is paid for.

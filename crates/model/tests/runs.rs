@@ -13,10 +13,17 @@ const MM1: &str = "[parameters]\nrho = 0.8\n[stations.q]\n[classes.request]\nrat
 fn intervals_cover_the_truth_as_often_as_they_say() {
     let model = from_text(MM1, "mm1.toml", &[]).unwrap();
     let results = in_parallel(200, 2, |i| {
-        let options = Options { requests: Some(150_000), seed: 1000 + i as u64, ..Options::default() };
+        let options = Options {
+            requests: Some(150_000),
+            seed: 1000 + i as u64,
+            ..Options::default()
+        };
         let answer = simulate(&model, &options);
         let r = &answer.classes.0[0].1.response_time;
-        (r.mean.covers(5.0, 0.95), (r.p95 - 14.978661).abs() <= r.p95_ci95)
+        (
+            r.mean.covers(5.0, 0.95),
+            (r.p95 - 14.978661).abs() <= r.p95_ci95,
+        )
     });
     let mean = results.iter().filter(|r| r.0).count();
     let p95 = results.iter().filter(|r| r.1).count();
@@ -28,7 +35,13 @@ fn intervals_cover_the_truth_as_often_as_they_say() {
 #[test]
 fn the_wanted_precision_is_reached_and_not_overdone() {
     let model = from_text(MM1, "mm1.toml", &[]).unwrap();
-    let answer = simulate(&model, &Options { precision: 0.03, ..Options::default() });
+    let answer = simulate(
+        &model,
+        &Options {
+            precision: 0.03,
+            ..Options::default()
+        },
+    );
     let run = answer.run.unwrap();
     assert!(run.precise);
     let r = answer.classes.0[0].1.response_time.mean;
@@ -40,7 +53,11 @@ fn the_wanted_precision_is_reached_and_not_overdone() {
 fn a_sweep_gives_the_same_bits_on_any_number_of_workers() {
     let ranges = [Range::parse("rho=0.2..0.8:0.2").unwrap()];
     let json = |workers: usize| {
-        let options = Options { requests: Some(5_000), workers, ..Options::default() };
+        let options = Options {
+            requests: Some(5_000),
+            workers,
+            ..Options::default()
+        };
         let sweep = sweep(MM1, "mm1.toml", &[], &ranges, Solver::Simulate, &options).unwrap();
         serde_json::to_string(&sweep).unwrap()
     };
@@ -53,10 +70,21 @@ fn a_sweep_gives_the_same_bits_on_any_number_of_workers() {
 fn replications_give_the_same_bits_on_any_number_of_workers_and_cover_the_truth() {
     let model = from_text(MM1, "mm1.toml", &[]).unwrap();
     let run = |workers: usize| {
-        simulate(&model, &Options { requests: Some(40_000), replications: 12, workers, ..Options::default() })
+        simulate(
+            &model,
+            &Options {
+                requests: Some(40_000),
+                replications: 12,
+                workers,
+                ..Options::default()
+            },
+        )
     };
     let answer = run(1);
-    assert_eq!(serde_json::to_string(&answer).unwrap(), serde_json::to_string(&run(5)).unwrap());
+    assert_eq!(
+        serde_json::to_string(&answer).unwrap(),
+        serde_json::to_string(&run(5)).unwrap()
+    );
     assert!(answer.classes.0[0].1.response_time.mean.covers(5.0, 0.99));
 }
 
@@ -81,10 +109,16 @@ fn a_deadlock_is_found_and_says_who_holds_what() {
         ab = [ { lock = \"a\", do = [ { wait = \"exp(1ms)\" }, { lock = \"b\", do = [ { wait = \"1ms\" } ] } ] } ]\n\
         ba = [ { lock = \"b\", do = [ { wait = \"exp(1ms)\" }, { lock = \"a\", do = [ { wait = \"1ms\" } ] } ] } ]\n\
         [classes.one]\nclients = 1\nprogram = [ { call = \"p.ab\" } ]\n[classes.two]\nclients = 1\nprogram = [ { call = \"p.ba\" } ]\n";
-    let answer = simulate(&from_text(text, "t.toml", &[]).unwrap(), &Options::default());
+    let answer = simulate(
+        &from_text(text, "t.toml", &[]).unwrap(),
+        &Options::default(),
+    );
     let problem = answer.problem.unwrap();
     assert!(problem.contains("deadlock at"), "{problem}");
-    for part in ["holds a and waits for b, held by thread", "holds b and waits for a, held by thread"] {
+    for part in [
+        "holds a and waits for b, held by thread",
+        "holds b and waits for a, held by thread",
+    ] {
         assert!(problem.contains(part), "{problem}");
     }
 }
@@ -96,8 +130,16 @@ fn a_partial_deadlock_is_found_while_others_go_on() {
         [classes.one]\nclients = 1\nprogram = [ { lock = \"a\", do = [ { wait = \"exp(1ms)\" }, { lock = \"b\", do = [ { wait = \"1ms\" } ] } ] } ]\n\
         [classes.two]\nclients = 1\nprogram = [ { lock = \"b\", do = [ { wait = \"exp(1ms)\" }, { lock = \"a\", do = [ { wait = \"1ms\" } ] } ] } ]\n\
         [classes.others]\nclients = 3\nprogram = [ { visit = \"s\", time = \"exp(1ms)\" } ]\n";
-    let answer = simulate(&from_text(text, "t.toml", &[]).unwrap(), &Options::default());
-    assert!(answer.problem.unwrap().contains("client 0 (one) holds a and waits for b"));
+    let answer = simulate(
+        &from_text(text, "t.toml", &[]).unwrap(),
+        &Options::default(),
+    );
+    assert!(
+        answer
+            .problem
+            .unwrap()
+            .contains("client 0 (one) holds a and waits for b")
+    );
 }
 
 #[test]
@@ -107,17 +149,32 @@ fn a_cycle_of_nested_calls_is_warned_about_and_found_when_it_locks_up() {
         [classes.request]\nclients = 4\nprogram = [ { call = \"a\" } ]\n";
     let text = text.replace("{ call = \"b\" }", "{ call = \"b.main\" }");
     let model = from_text(&text, "t.toml", &[]).unwrap();
-    assert!(model.warnings.iter().any(|w| w.contains("threads of a wait for threads of a")), "{:?}", model.warnings);
+    assert!(
+        model
+            .warnings
+            .iter()
+            .any(|w| w.contains("threads of a wait for threads of a")),
+        "{:?}",
+        model.warnings
+    );
     let problem = simulate(&model, &Options::default()).problem.unwrap();
-    assert!(problem.contains("deadlock") && problem.contains("queued while all its threads wait"), "{problem}");
+    assert!(
+        problem.contains("deadlock") && problem.contains("queued while all its threads wait"),
+        "{problem}"
+    );
 }
 
 #[test]
 fn an_unstable_system_is_said_to_be_unstable_not_averaged() {
     for rho in ["1.05", "1.5", "5"] {
         let model = from_text(MM1, "t.toml", &[("rho".into(), rho.into())]).unwrap();
-        let problem = simulate(&model, &Options::default()).problem.unwrap_or_default();
-        assert!(problem.contains("unstable") && problem.contains("station q"), "{rho}: {problem}");
+        let problem = simulate(&model, &Options::default())
+            .problem
+            .unwrap_or_default();
+        assert!(
+            problem.contains("unstable") && problem.contains("station q"),
+            "{rho}: {problem}"
+        );
         let exact = evaluate(&model, Solver::Auto, &Options::default()).unwrap();
         assert!(exact.problem.unwrap().contains("unstable"));
     }
@@ -127,14 +184,21 @@ fn an_unstable_system_is_said_to_be_unstable_not_averaged() {
 fn a_heavily_loaded_stable_system_is_not_called_unstable() {
     for seed in 1..6 {
         let model = from_text(MM1, "t.toml", &[("rho".into(), "0.95".into())]).unwrap();
-        let options = Options { requests: Some(300_000), seed, ..Options::default() };
+        let options = Options {
+            requests: Some(300_000),
+            seed,
+            ..Options::default()
+        };
         assert_eq!(simulate(&model, &options).problem, None, "seed {seed}");
     }
 }
 
 #[test]
 fn a_sweep_finds_the_load_line_and_the_knee() {
-    let options = Options { requests: Some(40_000), ..Options::default() };
+    let options = Options {
+        requests: Some(40_000),
+        ..Options::default()
+    };
     let ranges = [Range::parse("rho=0.1..0.9:0.1").unwrap()];
     let s = sweep(MM1, "t.toml", &[], &ranges, Solver::Auto, &options).unwrap();
     // p95 is 4 times its value at 0.1 where 1/(1 - rho) = 4/0.9: between 0.7 and 0.8.
@@ -143,7 +207,11 @@ fn a_sweep_finds_the_load_line_and_the_knee() {
     let ranges = [Range::parse("n=1..40").unwrap()];
     let s = sweep(closed, "t.toml", &[], &ranges, Solver::Auto, &options).unwrap();
     // N* = (9 + 1) / 1.
-    assert!(s.knee.as_ref().unwrap().contains("n = 10.00"), "{:?}", s.knee);
+    assert!(
+        s.knee.as_ref().unwrap().contains("n = 10.00"),
+        "{:?}",
+        s.knee
+    );
 }
 
 /// The layered approximation against simulation, over two layers.
@@ -156,8 +224,28 @@ fn the_layered_approximation_is_near_the_simulation() {
              [classes.request]\nclients = {clients}\nthink = \"exp(50ms)\"\nprogram = [ {{ call = \"web\" }} ]\n"
         );
         let model = from_text(&text, "t.toml", &[]).unwrap();
-        let about = evaluate(&model, Solver::Layered, &Options::default()).unwrap().classes.0[0].1.throughput.value;
-        let x = simulate(&model, &Options { requests: Some(100_000), ..Options::default() }).classes.0[0].1.throughput.value;
-        assert!((about - x).abs() < 0.1 * x, "{threads} threads, {clients} clients: {about} for {x}");
+        let about = evaluate(&model, Solver::Layered, &Options::default())
+            .unwrap()
+            .classes
+            .0[0]
+            .1
+            .throughput
+            .value;
+        let x = simulate(
+            &model,
+            &Options {
+                requests: Some(100_000),
+                ..Options::default()
+            },
+        )
+        .classes
+        .0[0]
+            .1
+            .throughput
+            .value;
+        assert!(
+            (about - x).abs() < 0.1 * x,
+            "{threads} threads, {clients} clients: {about} for {x}"
+        );
     }
 }

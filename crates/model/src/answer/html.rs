@@ -5,7 +5,9 @@ use crate::plot::{Plot, Series};
 use crate::sweep::Sweep;
 
 fn escape(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+    text.replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;")
 }
 
 fn frame(title: &str, body: &str) -> String {
@@ -26,9 +28,16 @@ pub fn page(answer: &Answer, drawing: &str) -> String {
         let cells = &class.response_time.histogram;
         let total: u64 = cells.iter().map(|c| c.2).sum();
         if total > 0 {
-            let points = cells.iter().map(|(a, b, n)| (0.5 * (a + b), *n as f64 / total as f64)).collect();
-            let plot = Plot::new(&format!("response time of {name}"), "seconds", "share of requests")
-                .with(Series::line("share", points));
+            let points = cells
+                .iter()
+                .map(|(a, b, n)| (0.5 * (a + b), *n as f64 / total as f64))
+                .collect();
+            let plot = Plot::new(
+                &format!("response time of {name}"),
+                "seconds",
+                "share of requests",
+            )
+            .with(Series::line("share", points));
             body += &plot.svg();
         }
     }
@@ -45,22 +54,41 @@ pub fn page(answer: &Answer, drawing: &str) -> String {
 
 /// A page for a sweep.
 pub fn sweep_page(sweep: &Sweep) -> String {
-    let title = sweep.points.first().map(|p| p.answer.title.clone()).unwrap_or_default();
+    let title = sweep
+        .points
+        .first()
+        .map(|p| p.answer.title.clone())
+        .unwrap_or_default();
     let mut body = format!("<pre>{}</pre>", escape(&sweep_text(sweep)));
     if let [name] = &sweep.names[..] {
-        let x = |i: usize| sweep.points[i].values[0].1.parse::<f64>().unwrap_or(i as f64);
+        let x = |i: usize| {
+            sweep.points[i].values[0]
+                .1
+                .parse::<f64>()
+                .unwrap_or(i as f64)
+        };
         let mut throughput = Plot::new("throughput", name, "requests per second");
         let mut response = Plot::new("response time", name, "seconds");
         let classes = sweep.points.first().map_or(0, |p| p.answer.classes.0.len());
         for c in 0..classes {
             let at = |i: usize| &sweep.points[i].answer.classes.0[c].1;
             let class = &sweep.points[0].answer.classes.0[c].0;
-            let n = sweep.points.iter().take_while(|p| p.answer.classes.0.len() == classes).count();
+            let n = sweep
+                .points
+                .iter()
+                .take_while(|p| p.answer.classes.0.len() == classes)
+                .count();
             let curve = |f: &dyn Fn(usize) -> f64| (0..n).map(|i| (x(i), f(i))).collect::<Vec<_>>();
             throughput = throughput.with(Series::line(class, curve(&|i| at(i).throughput.value)));
             response = response
-                .with(Series::line(&format!("{class} mean"), curve(&|i| at(i).response_time.mean.value)))
-                .with(Series::line(&format!("{class} p95"), curve(&|i| at(i).response_time.p95)));
+                .with(Series::line(
+                    &format!("{class} mean"),
+                    curve(&|i| at(i).response_time.mean.value),
+                ))
+                .with(Series::line(
+                    &format!("{class} p95"),
+                    curve(&|i| at(i).response_time.p95),
+                ));
         }
         body += &throughput.svg();
         body += &response.svg();

@@ -6,8 +6,8 @@ mod text;
 
 pub use from_runs::{from_runs, ratio};
 pub use html::{page, sweep_page};
-pub(crate) use text::{short, time};
 pub use text::{answer_text, sweep_text};
+pub(crate) use text::{short, time};
 
 use crate::stats::Estimate;
 use serde::ser::{Serialize, SerializeMap, Serializer};

@@ -54,7 +54,12 @@ pub fn answer_text(answer: &Answer) -> String {
     };
     line(format!("  {}", answer.title));
     if !answer.parameters.is_empty() {
-        let list: Vec<String> = answer.parameters.0.iter().map(|(k, v)| format!("{k} {v}")).collect();
+        let list: Vec<String> = answer
+            .parameters
+            .0
+            .iter()
+            .map(|(k, v)| format!("{k} {v}"))
+            .collect();
         line(format!("  {}", list.join("   ")));
     }
     line(match &answer.run {
@@ -67,7 +72,11 @@ pub fn answer_text(answer: &Answer) -> String {
                 run.requests,
                 time(run.simulated_seconds),
                 run.seed,
-                if run.replications > 1 { format!(", {} replications", run.replications) } else { String::new() },
+                if run.replications > 1 {
+                    format!(", {} replications", run.replications)
+                } else {
+                    String::new()
+                },
             )
         }
     });
@@ -77,8 +86,19 @@ pub fn answer_text(answer: &Answer) -> String {
         line("  what follows describes the run until then, not a steady state".into());
     }
     line(String::new());
-    let header = ["class", "throughput/s", "response", "p50", "p95", "p99", "in system"];
-    line(columns(&header.map(String::from), &[16, 18, 18, 10, 10, 10, 10]));
+    let header = [
+        "class",
+        "throughput/s",
+        "response",
+        "p50",
+        "p95",
+        "p99",
+        "in system",
+    ];
+    line(columns(
+        &header.map(String::from),
+        &[16, 18, 18, 10, 10, 10, 10],
+    ));
     for (name, c) in &answer.classes.0 {
         let r = &c.response_time;
         let row = [
@@ -92,24 +112,51 @@ pub fn answer_text(answer: &Answer) -> String {
         ];
         line(columns(&row, &[16, 18, 18, 10, 10, 10, 10]));
         if !c.failures.is_empty() {
-            let list: Vec<String> =
-                c.failures.0.iter().map(|(k, v)| format!("{} {}/s", k.replace('_', " "), short(*v))).collect();
-            line(format!("  {:16}offered {}/s, {}", "", short(c.offered), list.join(", ")));
+            let list: Vec<String> = c
+                .failures
+                .0
+                .iter()
+                .map(|(k, v)| format!("{} {}/s", k.replace('_', " "), short(*v)))
+                .collect();
+            line(format!(
+                "  {:16}offered {}/s, {}",
+                "",
+                short(c.offered),
+                list.join(", ")
+            ));
         }
     }
     line(String::new());
-    let header = ["where", "kind", "used", "per s", "queueing", "1st phase", "holding", "waiting"];
+    let header = [
+        "where",
+        "kind",
+        "used",
+        "per s",
+        "queueing",
+        "1st phase",
+        "holding",
+        "waiting",
+    ];
     let widths = [16, 9, 8, 10, 10, 10, 10, 9];
     line(columns(&header.map(String::from), &widths));
     for (name, s) in &answer.stations.0 {
         line(columns(&station_row(name, s), &widths));
         if !s.more.is_empty() {
-            let list: Vec<String> = s.more.0.iter().map(|(k, v)| format!("{} {}", k.replace('_', " "), short(*v))).collect();
+            let list: Vec<String> = s
+                .more
+                .0
+                .iter()
+                .map(|(k, v)| format!("{} {}", k.replace('_', " "), short(*v)))
+                .collect();
             line(format!("  {:16}{}", "", list.join(", ")));
         }
     }
     for (name, p) in &answer.phases.0 {
-        line(format!("  phase {name}: {} each, {}/s", with_interval(&p.time, time), short(p.throughput.value)));
+        line(format!(
+            "  phase {name}: {} each, {}/s",
+            with_interval(&p.time, time),
+            short(p.throughput.value)
+        ));
     }
     for warning in &answer.warnings {
         line(format!("  warning: {warning}"));
@@ -121,7 +168,16 @@ fn station_row(name: &str, s: &StationAnswer) -> [String; 8] {
     [
         name.to_string(),
         s.kind.clone(),
-        s.utilization.map_or_else(|| "-".into(), |u| if u.value > 1.0 + 1e-9 { short(u.value) } else { format!("{:.1}%", 100.0 * u.value) }),
+        s.utilization.map_or_else(
+            || "-".into(),
+            |u| {
+                if u.value > 1.0 + 1e-9 {
+                    short(u.value)
+                } else {
+                    format!("{:.1}%", 100.0 * u.value)
+                }
+            },
+        ),
         s.throughput.map_or_else(|| "-".into(), |t| short(t.value)),
         optional(&s.queueing_time),
         optional(&s.first_phase_time),
@@ -147,11 +203,18 @@ fn columns(cells: &[String], widths: &[usize]) -> String {
 /// A sweep as a table, with its load line.
 pub fn sweep_text(sweep: &Sweep) -> String {
     let mut out = String::new();
-    let classes: Vec<&str> =
-        sweep.points.first().map(|p| p.answer.classes.0.iter().map(|c| c.0.as_str()).collect()).unwrap_or_default();
+    let classes: Vec<&str> = sweep
+        .points
+        .first()
+        .map(|p| p.answer.classes.0.iter().map(|c| c.0.as_str()).collect())
+        .unwrap_or_default();
     let mut header: Vec<String> = sweep.names.clone();
     for class in &classes {
-        let prefix = if classes.len() > 1 { format!("{class} ") } else { String::new() };
+        let prefix = if classes.len() > 1 {
+            format!("{class} ")
+        } else {
+            String::new()
+        };
         header.extend(["throughput/s", "response", "p95"].map(|h| format!("{prefix}{h}")));
     }
     header.push("busiest".into());
@@ -164,8 +227,15 @@ pub fn sweep_text(sweep: &Sweep) -> String {
             row.extend([short(c.throughput.value), time(r.mean.value), time(r.p95)]);
         }
         row.push(match &point.answer.problem {
-            Some(problem) => problem.lines().next().unwrap_or_default().chars().take(40).collect(),
-            None => busiest(&point.answer).map_or_else(String::new, |(n, u)| format!("{n} {:.0}%", 100.0 * u)),
+            Some(problem) => problem
+                .lines()
+                .next()
+                .unwrap_or_default()
+                .chars()
+                .take(40)
+                .collect(),
+            None => busiest(&point.answer)
+                .map_or_else(String::new, |(n, u)| format!("{n} {:.0}%", 100.0 * u)),
         });
         let _ = writeln!(out, "{}", columns(&row, &widths).trim_end());
     }

@@ -1,10 +1,10 @@
 //! Sources: sessions begin, make one request after the other, and end.
 
+use super::program::{NO_SITE, Site};
 use super::{Engine, Event, Role, Waiting};
 use crate::model::Arrivals;
 use crate::random::Stream;
 use crate::time::Nanos;
-use super::program::{NO_SITE, Site};
 
 pub(super) struct SourceState {
     pub arrival: Site,
@@ -46,7 +46,11 @@ impl Engine<'_> {
         a.source = source;
         a.client = client;
         let start = &self.model.sources[source as usize].start;
-        a.class = if let [(only, _)] = start[..] { only as u32 } else { choose(start, &mut self.choose).unwrap_or(0) };
+        a.class = if let [(only, _)] = start[..] {
+            only as u32
+        } else {
+            choose(start, &mut self.choose).unwrap_or(0)
+        };
         act
     }
 
@@ -75,7 +79,9 @@ impl Engine<'_> {
             }
             Arrivals::Closed(_) => return,
         };
-        let handle = self.calendar.schedule(self.now + after, 1, Event::Arrival(source));
+        let handle = self
+            .calendar
+            .schedule(self.now + after, 1, Event::Arrival(source));
         self.sources[source as usize].next_arrival = Some(handle);
     }
 
@@ -90,7 +96,9 @@ impl Engine<'_> {
 
     fn plan_modulation(&mut self, source: u32) {
         let s = &mut self.sources[source as usize];
-        let Arrivals::Modulated(states) = &self.model.sources[source as usize].arrivals else { return };
+        let Arrivals::Modulated(states) = &self.model.sources[source as usize].arrivals else {
+            return;
+        };
         let stay = states[s.state].1 * s.stream.exponential();
         self.schedule(Nanos::from_seconds(stay), Event::Modulate(source));
     }

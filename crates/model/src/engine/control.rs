@@ -13,7 +13,10 @@ pub(super) struct GuardState {
 
 impl GuardState {
     pub(super) fn new() -> GuardState {
-        GuardState { left: admission::Budget { new: 0, resumed: 0 }, resumed: 0 }
+        GuardState {
+            left: admission::Budget { new: 0, resumed: 0 },
+            resumed: 0,
+        }
     }
 }
 
@@ -26,7 +29,11 @@ pub(super) struct ManagerState {
 
 impl ManagerState {
     pub(super) fn new(groups: usize) -> ManagerState {
-        ManagerState { turn: 0, sets: vec![0; groups], wanted: vec![0.0; groups] }
+        ManagerState {
+            turn: 0,
+            sets: vec![0; groups],
+            wanted: vec![0.0; groups],
+        }
     }
 }
 
@@ -81,7 +88,8 @@ impl Engine<'_> {
             let mean = match self.meters.group_wanting(group as u32) {
                 Some(level) => {
                     let total = self.record.running_integral(level, now);
-                    let before = std::mem::replace(&mut self.managers[manager as usize].wanted[i], total);
+                    let before =
+                        std::mem::replace(&mut self.managers[manager as usize].wanted[i], total);
                     (total - before) / interval
                 }
                 None => 0.0,
@@ -97,7 +105,11 @@ impl Engine<'_> {
         m.sets = cpu::place(&m.sets, &shares, cpus);
         let sets = m.sets.clone();
         for (&group, set) in spec.groups.iter().zip(sets) {
-            self.record.set(self.meters.group_cpus[group], now, f64::from(set.count_ones()));
+            self.record.set(
+                self.meters.group_cpus[group],
+                now,
+                f64::from(set.count_ones()),
+            );
             self.groups[group].affinity = Some(set);
             for thread in self.groups[group].threads.clone() {
                 self.set_affinity(thread, set);

@@ -28,7 +28,14 @@ impl CoreSet {
     pub(super) fn new(machine: &Machine) -> CoreSet {
         let n = machine.cores.min(128);
         CoreSet {
-            cores: (0..n).map(|_| Core { thread: NONE, event: None, since: Time::ZERO, last: NONE }).collect(),
+            cores: (0..n)
+                .map(|_| Core {
+                    thread: NONE,
+                    event: None,
+                    since: Time::ZERO,
+                    last: NONE,
+                })
+                .collect(),
             idle: if n == 128 { u128::MAX } else { (1 << n) - 1 },
             policy: Policy::new(&machine.scheduler, n),
             tick: None,
@@ -55,7 +62,11 @@ impl Engine<'_> {
         let idle = set.idle & t.affinity;
         if idle != 0 {
             let warm = t.last_core != NONE && idle >> t.last_core & 1 == 1;
-            let core = if warm { t.last_core } else { idle.trailing_zeros() };
+            let core = if warm {
+                t.last_core
+            } else {
+                idle.trailing_zeros()
+            };
             return self.dispatch(machine, core, thread);
         }
         let mut victim = None;
@@ -64,12 +75,15 @@ impl Engine<'_> {
             if self.threads[thread as usize].affinity >> i & 1 == 0 || core.thread == NONE {
                 continue;
             }
-            let (woken, running) = (&self.threads[thread as usize], &self.threads[core.thread as usize]);
-            if let Some(lead) = set.policy.preempts(woken, running, now.since(core.since)) {
-                if lead > most {
-                    most = lead;
-                    victim = Some(i as u32);
-                }
+            let (woken, running) = (
+                &self.threads[thread as usize],
+                &self.threads[core.thread as usize],
+            );
+            if let Some(lead) = set.policy.preempts(woken, running, now.since(core.since))
+                && lead > most
+            {
+                most = lead;
+                victim = Some(i as u32);
             }
         }
         match victim {
@@ -106,7 +120,8 @@ impl Engine<'_> {
 
     fn leaves_core(&mut self, machine: u32, thread: u32) {
         let now = self.now;
-        self.record.change(self.meters.machine_busy[machine as usize], now, -1.0);
+        self.record
+            .change(self.meters.machine_busy[machine as usize], now, -1.0);
         let group = self.threads[thread as usize].group;
         if group != NONE {
             self.group_runs(group, -1);
@@ -147,7 +162,8 @@ impl Engine<'_> {
         let group = t.group;
         let meter = self.meters.machine(machine as usize);
         self.record.add(meter + 2, delay);
-        self.record.change(self.meters.machine_busy[machine as usize], now, 1.0);
+        self.record
+            .change(self.meters.machine_busy[machine as usize], now, 1.0);
         if switched {
             self.record.add(meter, 1.0);
             let t = &mut self.threads[thread as usize];
@@ -166,7 +182,10 @@ impl Engine<'_> {
     pub(super) fn begin_burst(&mut self, machine: u32, core: u32) {
         let set = cores!(self, machine);
         let thread = set.cores[core as usize].thread;
-        if set.policy.yields_between_bursts(&self.threads, thread, core) {
+        if set
+            .policy
+            .yields_between_bursts(&self.threads, thread, core)
+        {
             self.interrupt(machine, core, How::Expired);
             self.pick(machine, core);
         } else {
@@ -193,11 +212,11 @@ impl Engine<'_> {
             Some(handle) => self.calendar.reschedule(handle, at),
             None => c.event = Some(self.calendar.schedule(at, 1, Event::Core { machine, core })),
         }
-        if set.tick.is_none() {
-            if let Some(tick) = set.policy.tick_length() {
-                let next = Time((now.0 / tick.0 + 1) * tick.0);
-                set.tick = Some(self.calendar.schedule(next, 0, Event::Tick(machine)));
-            }
+        if set.tick.is_none()
+            && let Some(tick) = set.policy.tick_length()
+        {
+            let next = Time((now.0 / tick.0 + 1) * tick.0);
+            set.tick = Some(self.calendar.schedule(next, 0, Event::Tick(machine)));
         }
     }
 
@@ -278,16 +297,19 @@ impl Engine<'_> {
                 continue;
             }
             busy = true;
-            if set.policy.tick(&mut self.threads, thread) && !set.policy.goes_on(&self.threads, thread, core) {
+            if set.policy.tick(&mut self.threads, thread)
+                && !set.policy.goes_on(&self.threads, thread, core)
+            {
                 self.interrupt(machine, core, How::Expired);
                 self.pick(machine, core);
             }
         }
         let set = cores!(self, machine);
-        if busy && set.tick.is_none() {
-            if let Some(tick) = set.policy.tick_length() {
-                set.tick = Some(self.calendar.schedule(now + tick, 0, Event::Tick(machine)));
-            }
+        if busy
+            && set.tick.is_none()
+            && let Some(tick) = set.policy.tick_length()
+        {
+            set.tick = Some(self.calendar.schedule(now + tick, 0, Event::Tick(machine)));
         }
     }
 

@@ -33,7 +33,10 @@ impl Engine<'_> {
         let n = self.acts.len();
         let mut serving = vec![None; self.jobs.len()];
         for (i, act) in self.acts.iter().enumerate() {
-            if matches!(act.role, Role::Worker { .. }) && act.duty == Duty::Serving && act.job != super::NONE {
+            if matches!(act.role, Role::Worker { .. })
+                && act.duty == Duty::Serving
+                && act.job != super::NONE
+            {
                 serving[act.job as usize] = Some(i);
             }
         }
@@ -51,11 +54,18 @@ impl Engine<'_> {
             }
         }
         let dead: Vec<usize> = (0..n)
-            .filter(|&i| !alive[i] && self.acts[i].role != Role::Free && self.acts[i].waiting != Waiting::Idle)
+            .filter(|&i| {
+                !alive[i]
+                    && self.acts[i].role != Role::Free
+                    && self.acts[i].waiting != Waiting::Idle
+            })
             .collect();
         // Clients that wait are the consequence; threads and holders are the cause, and are named first.
-        let mut named: Vec<usize> =
-            dead.iter().copied().filter(|&i| self.acts[i].role != Role::Client || !self.held_by(i).is_empty()).collect();
+        let mut named: Vec<usize> = dead
+            .iter()
+            .copied()
+            .filter(|&i| self.acts[i].role != Role::Client || !self.held_by(i).is_empty())
+            .collect();
         if named.is_empty() {
             named = dead;
         }
@@ -63,11 +73,18 @@ impl Engine<'_> {
             return None;
         }
         let more = named.len().saturating_sub(12);
-        let mut stuck: Vec<String> = named.iter().take(12).map(|&i| self.describe(i, &serving)).collect();
+        let mut stuck: Vec<String> = named
+            .iter()
+            .take(12)
+            .map(|&i| self.describe(i, &serving))
+            .collect();
         if more > 0 {
             stuck.push(format!("and {more} more"));
         }
-        Some(Deadlock { at: self.now.seconds(), stuck })
+        Some(Deadlock {
+            at: self.now.seconds(),
+            stuck,
+        })
     }
 
     fn can_go_on(&self, i: usize, alive: &[bool], serving: &[Option<usize>]) -> bool {
@@ -82,16 +99,24 @@ impl Engine<'_> {
             // While anything can still happen, it may notify.
             Waiting::Condition(_) => !self.calendar.is_empty(),
             // Anybody may give back a semaphore's units while anything can still happen.
-            Waiting::Resource(r) if self.model.resources[r as usize].kind == ResourceKind::Semaphore => {
+            Waiting::Resource(r)
+                if self.model.resources[r as usize].kind == ResourceKind::Semaphore =>
+            {
                 !self.calendar.is_empty()
             }
             Waiting::Resource(r) => {
                 let holders = &self.resources[r as usize].holders;
-                holders.is_empty() || holders.iter().any(|h| alive[h.act as usize] || self.acts[h.act as usize].role == Role::Free)
+                holders.is_empty()
+                    || holders.iter().any(|h| {
+                        alive[h.act as usize] || self.acts[h.act as usize].role == Role::Free
+                    })
             }
             Waiting::Reply(job) => match serving[job as usize] {
                 Some(thread) => alive[thread],
-                None => self.pool_lives(self.model.entries[self.jobs[job as usize].entry as usize].pool, alive),
+                None => self.pool_lives(
+                    self.model.entries[self.jobs[job as usize].entry as usize].pool,
+                    alive,
+                ),
             },
             Waiting::Place(pool) => self.pool_lives(pool as usize, alive),
             Waiting::Join => self.acts.iter().enumerate().any(|(b, other)| {
@@ -114,7 +139,12 @@ impl Engine<'_> {
 
     fn held_by(&self, act: usize) -> Vec<&str> {
         (0..self.resources.len())
-            .filter(|&r| self.resources[r].holders.iter().any(|h| h.act as usize == act))
+            .filter(|&r| {
+                self.resources[r]
+                    .holders
+                    .iter()
+                    .any(|h| h.act as usize == act)
+            })
             .map(|r| self.model.resources[r].name.as_str())
             .collect()
     }
@@ -122,34 +152,64 @@ impl Engine<'_> {
     fn name(&self, i: usize) -> String {
         let act = &self.acts[i];
         match act.role {
-            Role::Client => format!("client {} ({})", act.client, self.model.classes[act.class as usize].name),
-            Role::Worker { pool, .. } => format!("thread {i} of {}", self.model.pools[pool as usize].name),
+            Role::Client => format!(
+                "client {} ({})",
+                act.client, self.model.classes[act.class as usize].name
+            ),
+            Role::Worker { pool, .. } => {
+                format!("thread {i} of {}", self.model.pools[pool as usize].name)
+            }
             Role::Branch { parent, .. } => format!("branch {i} of {}", self.name(parent as usize)),
-            Role::Collector(heap) => format!("collector of {}", self.model.heaps[heap as usize].name),
+            Role::Collector(heap) => {
+                format!("collector of {}", self.model.heaps[heap as usize].name)
+            }
             Role::Free => "nobody".into(),
         }
     }
 
     fn describe(&self, i: usize, serving: &[Option<usize>]) -> String {
         let held = self.held_by(i);
-        let holds = if held.is_empty() { String::new() } else { format!(" holds {} and", held.join(", ")) };
+        let holds = if held.is_empty() {
+            String::new()
+        } else {
+            format!(" holds {} and", held.join(", "))
+        };
         let waits = match self.acts[i].waiting {
             Waiting::Resource(r) => {
-                let holders: Vec<String> =
-                    self.resources[r as usize].holders.iter().take(4).map(|h| self.name(h.act as usize)).collect();
-                format!("{}, held by {}", self.model.resources[r as usize].name, holders.join(", "))
+                let holders: Vec<String> = self.resources[r as usize]
+                    .holders
+                    .iter()
+                    .take(4)
+                    .map(|h| self.name(h.act as usize))
+                    .collect();
+                format!(
+                    "{}, held by {}",
+                    self.model.resources[r as usize].name,
+                    holders.join(", ")
+                )
             }
             Waiting::Reply(job) => {
                 let entry = &self.model.entries[self.jobs[job as usize].entry as usize].name;
                 match serving[job as usize] {
-                    Some(thread) => format!("the reply of {entry}, served by {}", self.name(thread)),
-                    None => format!("the reply of {entry}, which is queued while all its threads wait"),
+                    Some(thread) => {
+                        format!("the reply of {entry}, served by {}", self.name(thread))
+                    }
+                    None => {
+                        format!("the reply of {entry}, which is queued while all its threads wait")
+                    }
                 }
             }
-            Waiting::Condition(c) => format!("a notification of {}", self.model.conditions[c as usize]),
-            Waiting::Place(pool) => format!("a place in the queue of {}", self.model.pools[pool as usize].name),
+            Waiting::Condition(c) => {
+                format!("a notification of {}", self.model.conditions[c as usize])
+            }
+            Waiting::Place(pool) => format!(
+                "a place in the queue of {}",
+                self.model.pools[pool as usize].name
+            ),
             Waiting::Join => "its branches".into(),
-            Waiting::Nothing | Waiting::Delay | Waiting::Station(_) | Waiting::Idle => "nothing".into(),
+            Waiting::Nothing | Waiting::Delay | Waiting::Station(_) | Waiting::Idle => {
+                "nothing".into()
+            }
         };
         format!("{}{holds} waits for {waits}", self.name(i))
     }

@@ -64,7 +64,11 @@ impl Engine<'_> {
         let meter = self.meters.class(class);
         self.record.add(meter + 7, 1.0);
         let site = self.meters.backoff_site[class];
-        let pause = if site == NO_SITE { 0.0 } else { self.draw(site) * growth };
+        let pause = if site == NO_SITE {
+            0.0
+        } else {
+            self.draw(site) * growth
+        };
         let handle = self.schedule(Nanos::from_seconds(pause), Event::Resume(act));
         let a = &mut self.acts[act as usize];
         a.timer = Some(handle);
@@ -131,7 +135,9 @@ impl Engine<'_> {
             }
             Waiting::Reply(job) => self.forget_caller(job, act),
             Waiting::Resource(resource) => self.leave_resource(act, resource),
-            Waiting::Condition(condition) => self.conditions[condition as usize].retain(|&(a, _)| a != act),
+            Waiting::Condition(condition) => {
+                self.conditions[condition as usize].retain(|&(a, _)| a != act)
+            }
             Waiting::Place(pool) => self.leave_outside(act, pool),
             Waiting::Join => {
                 // The branches run on; the generation tells them that nobody waits.

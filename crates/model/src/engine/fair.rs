@@ -66,7 +66,10 @@ impl Cfs {
     }
 
     pub(super) fn pick(&mut self, threads: &[Thread], core: u32) -> Option<u32> {
-        let key = *self.line.iter().find(|(_, id)| threads[*id as usize].affinity >> core & 1 == 1)?;
+        let key = *self
+            .line
+            .iter()
+            .find(|(_, id)| threads[*id as usize].affinity >> core & 1 == 1)?;
         self.line.remove(&key);
         self.least = self.least.max(threads[key.1 as usize].virtual_time);
         Some(key.1)
@@ -82,7 +85,10 @@ impl Cfs {
     }
 
     pub(super) fn goes_on(&self, threads: &[Thread], core: u32) -> bool {
-        !self.line.iter().any(|(_, id)| threads[*id as usize].affinity >> core & 1 == 1)
+        !self
+            .line
+            .iter()
+            .any(|(_, id)| threads[*id as usize].affinity >> core & 1 == 1)
     }
 
     pub(super) fn preempts(&self, woken: &Thread, running: &Thread, ran: Nanos) -> Option<f64> {
@@ -103,11 +109,20 @@ pub(super) struct Eevdf {
 
 impl Eevdf {
     pub(super) fn new(slice: f64) -> Eevdf {
-        Eevdf { slice: slice * 1e9, line: BTreeSet::new(), weight: 0.0, sum: 0.0 }
+        Eevdf {
+            slice: slice * 1e9,
+            line: BTreeSet::new(),
+            weight: 0.0,
+            sum: 0.0,
+        }
     }
 
     fn mean(&self) -> f64 {
-        if self.weight > 0.0 { self.sum / self.weight } else { 0.0 }
+        if self.weight > 0.0 {
+            self.sum / self.weight
+        } else {
+            0.0
+        }
     }
 
     fn slice_of(&self, t: &Thread) -> f64 {
@@ -115,9 +130,17 @@ impl Eevdf {
     }
 
     pub(super) fn join(&mut self, t: &mut Thread) {
-        let reference = if self.weight > 0.0 { self.mean() } else { t.virtual_time };
+        let reference = if self.weight > 0.0 {
+            self.mean()
+        } else {
+            t.virtual_time
+        };
         // Joining moves the mean; the lag is stretched so that it is what it was afterwards.
-        let lag = if self.weight > 0.0 { t.lag * (self.weight + t.weight) / self.weight } else { 0.0 };
+        let lag = if self.weight > 0.0 {
+            t.lag * (self.weight + t.weight) / self.weight
+        } else {
+            0.0
+        };
         t.virtual_time = reference - lag;
         t.deadline = t.virtual_time + self.slice_of(t);
         self.weight += t.weight;
@@ -173,7 +196,10 @@ impl Eevdf {
     }
 
     pub(super) fn goes_on(&self, threads: &[Thread], core: u32) -> bool {
-        !self.line.iter().any(|(_, id)| threads[*id as usize].affinity >> core & 1 == 1)
+        !self
+            .line
+            .iter()
+            .any(|(_, id)| threads[*id as usize].affinity >> core & 1 == 1)
     }
 }
 

@@ -24,7 +24,9 @@ impl GroupState {
             threads: Vec::new(),
             throttled: false,
             affinity: None,
-            quota: group.quota.map(|(q, p)| (Nanos::from_seconds(q), Nanos::from_seconds(p))),
+            quota: group
+                .quota
+                .map(|(q, p)| (Nanos::from_seconds(q), Nanos::from_seconds(p))),
             running: 0,
             used: Nanos::ZERO,
             since: Time::ZERO,
@@ -39,7 +41,9 @@ impl Engine<'_> {
     pub(super) fn group_runs(&mut self, group: u32, change: i64) {
         let now = self.now;
         let g = &mut self.groups[group as usize];
-        let Some((quota, period)) = g.quota else { return };
+        let Some((quota, period)) = g.quota else {
+            return;
+        };
         g.used += Nanos(g.running * now.since(g.since).0);
         g.since = now;
         g.running = g.running.saturating_add_signed(change);
@@ -53,7 +57,10 @@ impl Engine<'_> {
         }
         if g.running > 0 && !g.throttled {
             let left = (quota - g.used).0.div_ceil(g.running);
-            g.spent = Some(self.calendar.schedule(now + Nanos(left), 0, Event::QuotaSpent(group)));
+            g.spent = Some(
+                self.calendar
+                    .schedule(now + Nanos(left), 0, Event::QuotaSpent(group)),
+            );
         }
     }
 
@@ -66,7 +73,8 @@ impl Engine<'_> {
             self.freeze(thread);
         }
         let now = self.now;
-        self.record.change(self.meters.group_throttled[group as usize], now, 1.0);
+        self.record
+            .change(self.meters.group_throttled[group as usize], now, 1.0);
     }
 
     pub(super) fn quota_refill(&mut self, group: u32) {
@@ -80,7 +88,8 @@ impl Engine<'_> {
             self.group_runs(group, 0);
         }
         if throttled {
-            self.record.change(self.meters.group_throttled[group as usize], now, -1.0);
+            self.record
+                .change(self.meters.group_throttled[group as usize], now, -1.0);
             let threads = self.groups[group as usize].threads.clone();
             for thread in threads {
                 self.thaw(thread);

@@ -43,8 +43,12 @@ impl Engine<'_> {
             for _ in 0..spec.threads {
                 let act = self.new_act(Role::Collector(heap));
                 let priority = if spec.concurrent { 0 } else { i32::MAX };
-                let thread =
-                    self.new_thread(Thread { act, machine: spec.machine as u32, priority, ..Thread::blank() });
+                let thread = self.new_thread(Thread {
+                    act,
+                    machine: spec.machine as u32,
+                    priority,
+                    ..Thread::blank()
+                });
                 self.acts[act as usize].thread = thread;
                 self.heaps[heap as usize].collectors.push(act);
             }
@@ -52,13 +56,21 @@ impl Engine<'_> {
     }
 
     pub(super) fn allocate(&mut self, act: u32, bytes: f64) -> Flow {
-        let super::Role::Worker { pool, .. } = self.acts[act as usize].role else { return Flow::On };
-        let Some(heap) = self.model.pools[pool as usize].heap else { return Flow::On };
+        let super::Role::Worker { pool, .. } = self.acts[act as usize].role else {
+            return Flow::On;
+        };
+        let Some(heap) = self.model.pools[pool as usize].heap else {
+            return Flow::On;
+        };
         let spec = &self.model.heaps[heap];
         let h = &mut self.heaps[heap];
         h.allocated += bytes;
         if h.active == 0 {
-            let trigger = if spec.concurrent { spec.young_bytes * spec.start_at } else { spec.young_bytes };
+            let trigger = if spec.concurrent {
+                spec.young_bytes * spec.start_at
+            } else {
+                spec.young_bytes
+            };
             if h.allocated >= trigger {
                 self.collect(heap as u32);
             }
@@ -99,7 +111,8 @@ impl Engine<'_> {
         for thread in stops {
             self.freeze(thread);
         }
-        self.record.change(self.meters.heap_paused[heap as usize], now, 1.0);
+        self.record
+            .change(self.meters.heap_paused[heap as usize], now, 1.0);
     }
 
     /// A collector thread has done its share.
@@ -120,7 +133,8 @@ impl Engine<'_> {
         let h = &mut self.heaps[heap as usize];
         if std::mem::take(&mut h.stopped) {
             let stops = h.stops.clone();
-            self.record.change(self.meters.heap_paused[heap as usize], now, -1.0);
+            self.record
+                .change(self.meters.heap_paused[heap as usize], now, -1.0);
             for thread in stops {
                 self.thaw(thread);
             }

@@ -78,7 +78,10 @@ impl<T> Line<T> {
                 self.queue.remove(at)
             }
             Some(ranked) => {
-                let key = ranked.iter().find(|(_, one)| matches(one)).map(|(key, _)| *key)?;
+                let key = ranked
+                    .iter()
+                    .find(|(_, one)| matches(one))
+                    .map(|(key, _)| *key)?;
                 ranked.remove(&key)
             }
         }
@@ -108,6 +111,9 @@ mod tests {
         }
         assert_eq!(line.remove(|&c| c == 'y'), Some('y'));
         assert_eq!(line.remove(|&c| c == 'y'), None);
-        assert_eq!((line.pop(), line.pop(), line.pop()), (Some('x'), Some('z'), None));
+        assert_eq!(
+            (line.pop(), line.pop(), line.pop()),
+            (Some('x'), Some('z'), None)
+        );
     }
 }

@@ -59,7 +59,10 @@ impl Thread {
 }
 
 pub(super) enum Cpus {
-    Shared { sharing: Sharing, event: Option<Handle> },
+    Shared {
+        sharing: Sharing,
+        event: Option<Handle>,
+    },
     Cores(CoreSet),
 }
 
@@ -72,11 +75,18 @@ pub(super) struct MachineState {
 impl MachineState {
     pub(super) fn new(machine: &Machine) -> MachineState {
         let cpus = if machine.scheduler == Scheduler::ProcessorSharing {
-            Cpus::Shared { sharing: Sharing::new(machine.cores), event: None }
+            Cpus::Shared {
+                sharing: Sharing::new(machine.cores),
+                event: None,
+            }
         } else {
             Cpus::Cores(CoreSet::new(machine))
         };
-        MachineState { speed: machine.speed, switch_cost: Nanos::from_seconds(machine.switch_cost), cpus }
+        MachineState {
+            speed: machine.speed,
+            switch_cost: Nanos::from_seconds(machine.switch_cost),
+            cpus,
+        }
     }
 }
 
@@ -84,7 +94,9 @@ impl Engine<'_> {
     /// The thread of a pool's new act; pools without a machine have acts without threads.
     pub(super) fn thread_for_pool(&mut self, act: u32, pool: u32) -> u32 {
         let spec = &self.model.pools[pool as usize];
-        let Some(machine) = spec.machine else { return NONE };
+        let Some(machine) = spec.machine else {
+            return NONE;
+        };
         self.new_thread(Thread {
             act,
             machine: machine as u32,
@@ -131,7 +143,8 @@ impl Engine<'_> {
         }
         t.ready_since = now;
         let machine = t.machine;
-        self.record.change(self.meters.machine_runnable[machine as usize], now, 1.0);
+        self.record
+            .change(self.meters.machine_runnable[machine as usize], now, 1.0);
         if let Some(level) = self.meters.group_wanting(t.group) {
             self.record.change(level, now, 1.0);
         }
@@ -171,7 +184,8 @@ impl Engine<'_> {
         let now = self.now;
         let t = &self.threads[thread as usize];
         let machine = t.machine;
-        self.record.change(self.meters.machine_runnable[machine as usize], now, -1.0);
+        self.record
+            .change(self.meters.machine_runnable[machine as usize], now, -1.0);
         if let Some(level) = self.meters.group_wanting(t.group) {
             self.record.change(level, now, -1.0);
         }
@@ -183,7 +197,11 @@ impl Engine<'_> {
                     let before = sharing.busy();
                     t.remaining = sharing.remove(now, handle, t.tag);
                     let after = sharing.busy();
-                    self.record.change(self.meters.machine_busy[machine as usize], now, after - before);
+                    self.record.change(
+                        self.meters.machine_busy[machine as usize],
+                        now,
+                        after - before,
+                    );
                     self.plan_shared(machine);
                 }
             }
@@ -199,7 +217,11 @@ impl Engine<'_> {
         }
         let t = &mut self.threads[thread as usize];
         let m = &self.machines[t.machine as usize];
-        t.remaining = if m.speed == 1.0 { demand } else { Nanos::from_seconds(demand.seconds() / m.speed) };
+        t.remaining = if m.speed == 1.0 {
+            demand
+        } else {
+            Nanos::from_seconds(demand.seconds() / m.speed)
+        };
         let machine = t.machine;
         match &m.cpus {
             Cpus::Cores(_) => {
@@ -216,29 +238,46 @@ impl Engine<'_> {
         let now = self.now;
         let t = &mut self.threads[thread as usize];
         let machine = t.machine;
-        let Cpus::Shared { sharing, .. } = &mut self.machines[machine as usize].cpus else { return };
+        let Cpus::Shared { sharing, .. } = &mut self.machines[machine as usize].cpus else {
+            return;
+        };
         let before = sharing.busy();
         t.handle = Some(sharing.add(now, thread, t.remaining));
         t.tag = sharing.tag(t.remaining);
         let after = sharing.busy();
-        self.record.change(self.meters.machine_busy[machine as usize], now, after - before);
+        self.record.change(
+            self.meters.machine_busy[machine as usize],
+            now,
+            after - before,
+        );
         self.plan_shared(machine);
     }
 
     fn plan_shared(&mut self, machine: u32) {
         if let Cpus::Shared { sharing, event } = &mut self.machines[machine as usize].cpus {
-            plan(&mut self.calendar, event, sharing.next_end(), Event::BurstShared(machine));
+            plan(
+                &mut self.calendar,
+                event,
+                sharing.next_end(),
+                Event::BurstShared(machine),
+            );
         }
     }
 
     pub(super) fn burst_shared(&mut self, machine: u32) {
         let now = self.now;
-        let Cpus::Shared { sharing, event } = &mut self.machines[machine as usize].cpus else { return };
+        let Cpus::Shared { sharing, event } = &mut self.machines[machine as usize].cpus else {
+            return;
+        };
         *event = None;
         let before = sharing.busy();
         let done = sharing.finish(now);
         let after = sharing.busy();
-        self.record.change(self.meters.machine_busy[machine as usize], now, after - before);
+        self.record.change(
+            self.meters.machine_busy[machine as usize],
+            now,
+            after - before,
+        );
         self.plan_shared(machine);
         if let Some(thread) = done {
             let t = &mut self.threads[thread as usize];

@@ -12,8 +12,8 @@ mod arrivals;
 mod control;
 mod core;
 mod deadlock;
-mod fair;
 mod failure;
+mod fair;
 mod groups;
 mod heap;
 mod line;
@@ -104,8 +104,14 @@ enum Waiting {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Role {
     Client,
-    Worker { pool: u32, lane: u32 },
-    Branch { parent: u32, generation: u32 },
+    Worker {
+        pool: u32,
+        lane: u32,
+    },
+    Branch {
+        parent: u32,
+        generation: u32,
+    },
     Collector(u32),
     /// A slot nobody uses.
     Free,
@@ -265,7 +271,9 @@ impl<'m> Engine<'m> {
             if self.record.due(at) {
                 self.record.roll(at);
             }
-            let Some((at, event)) = self.calendar.pop() else { return End::Empty };
+            let Some((at, event)) = self.calendar.pop() else {
+                return End::Empty;
+            };
             self.now = at;
             self.events += 1;
             self.handle(event);

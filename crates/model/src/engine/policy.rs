@@ -22,8 +22,14 @@ pub(super) enum How {
 }
 
 pub(super) enum Policy {
-    RoundRobin { quantum: Nanos, line: VecDeque<u32> },
-    Priority { preemptive: bool, lines: BTreeMap<Reverse<i32>, VecDeque<u32>> },
+    RoundRobin {
+        quantum: Nanos,
+        line: VecDeque<u32>,
+    },
+    Priority {
+        preemptive: bool,
+        lines: BTreeMap<Reverse<i32>, VecDeque<u32>>,
+    },
     Linux24(Linux24),
     Cfs(Cfs),
     Eevdf(Eevdf),
@@ -67,21 +73,34 @@ impl Linux24 {
     }
 
     fn best(&self) -> u32 {
-        self.lines.iter().rposition(|line| !line.is_empty()).unwrap_or(0) as u32
+        self.lines
+            .iter()
+            .rposition(|line| !line.is_empty())
+            .unwrap_or(0) as u32
     }
 }
 
 impl Policy {
     pub(super) fn new(scheduler: &Scheduler, cores: u32) -> Policy {
         match scheduler {
-            Scheduler::ProcessorSharing => Policy::RoundRobin { quantum: Nanos(u64::MAX), line: VecDeque::new() },
-            Scheduler::RoundRobin { quantum } => {
-                Policy::RoundRobin { quantum: Nanos::from_seconds(*quantum).max(Nanos(1)), line: VecDeque::new() }
-            }
-            Scheduler::Priority { preemptive } => {
-                Policy::Priority { preemptive: *preemptive, lines: BTreeMap::new() }
-            }
-            Scheduler::Linux24 { tick, slice_ticks, preempt_lead, sampled } => Policy::Linux24(Linux24 {
+            Scheduler::ProcessorSharing => Policy::RoundRobin {
+                quantum: Nanos(u64::MAX),
+                line: VecDeque::new(),
+            },
+            Scheduler::RoundRobin { quantum } => Policy::RoundRobin {
+                quantum: Nanos::from_seconds(*quantum).max(Nanos(1)),
+                line: VecDeque::new(),
+            },
+            Scheduler::Priority { preemptive } => Policy::Priority {
+                preemptive: *preemptive,
+                lines: BTreeMap::new(),
+            },
+            Scheduler::Linux24 {
+                tick,
+                slice_ticks,
+                preempt_lead,
+                sampled,
+            } => Policy::Linux24(Linux24 {
                 tick: Nanos::from_seconds(*tick),
                 slice_ticks: *slice_ticks,
                 lead: *preempt_lead,
@@ -90,9 +109,11 @@ impl Policy {
                 ready: 0,
                 epoch: 0,
             }),
-            Scheduler::Cfs { latency, granularity, wakeup_granularity } => {
-                Policy::Cfs(Cfs::new(*latency, *granularity, *wakeup_granularity, cores))
-            }
+            Scheduler::Cfs {
+                latency,
+                granularity,
+                wakeup_granularity,
+            } => Policy::Cfs(Cfs::new(*latency, *granularity, *wakeup_granularity, cores)),
             Scheduler::Eevdf { slice } => Policy::Eevdf(Eevdf::new(*slice)),
         }
     }
@@ -137,8 +158,14 @@ impl Policy {
                 }
             }
             Policy::Priority { lines, .. } => {
-                let line = lines.entry(Reverse(threads[id as usize].priority)).or_default();
-                if how == How::Interrupted { line.push_front(id) } else { line.push_back(id) }
+                let line = lines
+                    .entry(Reverse(threads[id as usize].priority))
+                    .or_default();
+                if how == How::Interrupted {
+                    line.push_front(id)
+                } else {
+                    line.push_back(id)
+                }
             }
             Policy::Linux24(p) => {
                 let t = &mut threads[id as usize];
@@ -146,7 +173,11 @@ impl Policy {
                 p.ready += 1;
                 let line = &mut p.lines[t.counter as usize];
                 // The kernel puts a woken thread at the head of its list and an expired one at the tail.
-                if how == How::Expired { line.push_back(id) } else { line.push_front(id) }
+                if how == How::Expired {
+                    line.push_back(id)
+                } else {
+                    line.push_front(id)
+                }
             }
             Policy::Cfs(p) => p.enqueue(&threads[id as usize], id, how),
             Policy::Eevdf(p) => p.enqueue(&threads[id as usize], id),
@@ -176,7 +207,9 @@ impl Policy {
     pub(super) fn pick(&mut self, threads: &mut [Thread], core: u32) -> Option<u32> {
         match self {
             Policy::RoundRobin { line, .. } => take_allowed(line, threads, core),
-            Policy::Priority { lines, .. } => lines.values_mut().find_map(|line| take_allowed(line, threads, core)),
+            Policy::Priority { lines, .. } => lines
+                .values_mut()
+                .find_map(|line| take_allowed(line, threads, core)),
             Policy::Linux24(p) => {
                 if p.ready == 0 {
                     return None;
@@ -188,7 +221,11 @@ impl Policy {
                     }
                     p.recalculate(threads);
                 }
-                let found = p.lines.iter_mut().rev().find_map(|line| take_allowed(line, threads, core));
+                let found = p
+                    .lines
+                    .iter_mut()
+                    .rev()
+                    .find_map(|line| take_allowed(line, threads, core));
                 p.ready -= usize::from(found.is_some());
                 found
             }
@@ -204,7 +241,11 @@ impl Policy {
             Policy::RoundRobin { quantum, .. } => *quantum,
             Policy::Priority { .. } => Nanos(u64::MAX),
             Policy::Linux24(p) if p.sampled => Nanos(u64::MAX),
-            Policy::Linux24(p) => Nanos((u64::from(t.counter) * p.tick.0).saturating_sub(t.used.0).max(1)),
+            Policy::Linux24(p) => Nanos(
+                (u64::from(t.counter) * p.tick.0)
+                    .saturating_sub(t.used.0)
+                    .max(1),
+            ),
             Policy::Cfs(p) => p.slice(t),
             Policy::Eevdf(p) => p.slice(t),
         }
@@ -262,10 +303,17 @@ impl Policy {
     pub(super) fn yields_between_bursts(&self, threads: &[Thread], id: u32, core: u32) -> bool {
         let allowed = |id: &u32| threads[*id as usize].affinity >> core & 1 == 1;
         match self {
-            Policy::RoundRobin { quantum, line } => quantum.0 == u64::MAX && line.iter().any(allowed),
-            Policy::Priority { preemptive: false, lines } => {
+            Policy::RoundRobin { quantum, line } => {
+                quantum.0 == u64::MAX && line.iter().any(allowed)
+            }
+            Policy::Priority {
+                preemptive: false,
+                lines,
+            } => {
                 let own = threads[id as usize].priority;
-                lines.range(..=Reverse(own)).any(|(_, line)| line.iter().any(allowed))
+                lines
+                    .range(..=Reverse(own))
+                    .any(|(_, line)| line.iter().any(allowed))
             }
             _ => false,
         }
@@ -305,7 +353,9 @@ impl Policy {
 
     /// Charges a running thread a tick; whether it must be looked at again.
     pub(super) fn tick(&mut self, threads: &mut [Thread], id: u32) -> bool {
-        let Policy::Linux24(p) = self else { return false };
+        let Policy::Linux24(p) = self else {
+            return false;
+        };
         let t = &mut threads[id as usize];
         p.refresh(t);
         t.counter = t.counter.saturating_sub(1);
@@ -322,6 +372,8 @@ impl Policy {
 
 /// The first in line that may use `core`.
 fn take_allowed(line: &mut VecDeque<u32>, threads: &[Thread], core: u32) -> Option<u32> {
-    let at = line.iter().position(|&id| threads[id as usize].affinity >> core & 1 == 1)?;
+    let at = line
+        .iter()
+        .position(|&id| threads[id as usize].affinity >> core & 1 == 1)?;
     line.remove(at)
 }

@@ -36,10 +36,17 @@ pub(super) struct PoolState {
 
 impl PoolState {
     pub(super) fn new(pool: &Pool, sites: [Site; 4]) -> PoolState {
-        let lanes = if pool.keyed { pool.min_threads.max(1) } else { 1 };
+        let lanes = if pool.keyed {
+            pool.min_threads.max(1)
+        } else {
+            1
+        };
         PoolState {
             lanes: (0..lanes)
-                .map(|_| Lane { line: Line::new(pool.queue.discipline), idle: VecDeque::new() })
+                .map(|_| Lane {
+                    line: Line::new(pool.queue.discipline),
+                    idle: VecDeque::new(),
+                })
                 .collect(),
             threads: 0,
             starting: 0,
@@ -57,7 +64,14 @@ impl PoolState {
 }
 
 impl Engine<'_> {
-    pub(super) fn job_for(&mut self, entry: u32, class: u32, client: u32, reply_to: u32, generation: u32) -> u32 {
+    pub(super) fn job_for(
+        &mut self,
+        entry: u32,
+        class: u32,
+        client: u32,
+        reply_to: u32,
+        generation: u32,
+    ) -> u32 {
         let now = self.now;
         self.new_job(Job {
             entry,
@@ -84,14 +98,22 @@ impl Engine<'_> {
         let thread = self.acts[act as usize].thread;
         self.submit(act, job);
         // Unless the queue was full and refused, which has already failed or parked the caller, it leaves its core.
-        if thread != NONE && matches!(self.acts[act as usize].waiting, Waiting::Reply(_) | Waiting::Place(_)) {
+        if thread != NONE
+            && matches!(
+                self.acts[act as usize].waiting,
+                Waiting::Reply(_) | Waiting::Place(_)
+            )
+        {
             self.block_thread(thread);
         }
         Flow::Stop
     }
 
     pub(super) fn forward(&mut self, act: u32, entry: u32) -> Flow {
-        let (class, client) = (self.acts[act as usize].class, self.acts[act as usize].client);
+        let (class, client) = (
+            self.acts[act as usize].class,
+            self.acts[act as usize].client,
+        );
         let (mut to, mut generation) = (NONE, 0);
         if let Role::Worker { .. } = self.acts[act as usize].role {
             let own = self.acts[act as usize].job as usize;
@@ -116,13 +138,15 @@ impl Engine<'_> {
         let p = &mut self.pools[pool as usize];
         let lanes = p.lanes.len() as u32;
         let lane = if lanes == 1 { 0 } else { client % lanes };
-        self.record.change(self.meters.pool_waiting[pool as usize], now, 1.0);
+        self.record
+            .change(self.meters.pool_waiting[pool as usize], now, 1.0);
         if self.enlist(pool, lane, job) {
             return Flow::Check;
         }
         let p = &mut self.pools[pool as usize];
         if p.when_full == WhenFull::Reject {
-            self.record.change(self.meters.pool_waiting[pool as usize], now, -1.0);
+            self.record
+                .change(self.meters.pool_waiting[pool as usize], now, -1.0);
             self.record.add(meter + 4, 1.0);
             self.refuse_job(sender, job);
             return Flow::Check;
@@ -141,8 +165,15 @@ impl Engine<'_> {
     fn enlist(&mut self, pool: u32, lane: u32, job: u32) -> bool {
         let spec = &self.model.pools[pool as usize];
         let p = &mut self.pools[pool as usize];
-        let idle = if spec.wake_last { p.lanes[lane as usize].idle.pop_back() } else { p.lanes[lane as usize].idle.pop_front() };
-        let grows = idle.is_none() && p.threads < spec.max_threads && !spec.keyed && p.starting <= p.waiting;
+        let idle = if spec.wake_last {
+            p.lanes[lane as usize].idle.pop_back()
+        } else {
+            p.lanes[lane as usize].idle.pop_front()
+        };
+        let grows = idle.is_none()
+            && p.threads < spec.max_threads
+            && !spec.keyed
+            && p.starting <= p.waiting;
         if idle.is_none() && !grows && p.waiting >= p.capacity {
             return false;
         }
@@ -166,7 +197,10 @@ impl Engine<'_> {
     }
 
     fn refuse_job(&mut self, sender: u32, job: u32) {
-        let (to, generation) = (self.jobs[job as usize].reply_to, self.jobs[job as usize].reply_generation);
+        let (to, generation) = (
+            self.jobs[job as usize].reply_to,
+            self.jobs[job as usize].reply_generation,
+        );
         self.free_jobs.push(job);
         if to == NONE {
             return;
@@ -186,7 +220,11 @@ impl Engine<'_> {
         self.pools[pool as usize].starting += 1;
         self.acts[act as usize].duty = Duty::Starting;
         self.acts[act as usize].failed = false;
-        let pause = if delay == NO_SITE { Nanos::ZERO } else { self.draw_nanos(delay) };
+        let pause = if delay == NO_SITE {
+            Nanos::ZERO
+        } else {
+            self.draw_nanos(delay)
+        };
         if pause == Nanos::ZERO {
             self.wake(act);
         } else {
@@ -201,7 +239,8 @@ impl Engine<'_> {
     pub(super) fn add_thread(&mut self, pool: u32, lane: u32) -> u32 {
         let now = self.now;
         self.pools[pool as usize].threads += 1;
-        self.record.change(self.meters.pool_threads[pool as usize], now, 1.0);
+        self.record
+            .change(self.meters.pool_threads[pool as usize], now, 1.0);
         if let Some(act) = self.pools[pool as usize].spare.pop() {
             self.acts[act as usize].role = Role::Worker { pool, lane };
             return act;
@@ -214,7 +253,9 @@ impl Engine<'_> {
 
     /// A new thread has a core: it pays for its creation, then takes its first job.
     pub(super) fn thread_started(&mut self, act: u32) {
-        let Role::Worker { pool, .. } = self.acts[act as usize].role else { return };
+        let Role::Worker { pool, .. } = self.acts[act as usize].role else {
+            return;
+        };
         let create = self.pools[pool as usize].create;
         self.acts[act as usize].duty = Duty::Between;
         self.pools[pool as usize].starting -= 1;
@@ -237,7 +278,9 @@ impl Engine<'_> {
 
     /// Takes the next job ([`Flow::On`]: its program can begin), or becomes idle.
     pub(super) fn after_job(&mut self, act: u32) -> Flow {
-        let Role::Worker { pool, lane } = self.acts[act as usize].role else { return Flow::Stop };
+        let Role::Worker { pool, lane } = self.acts[act as usize].role else {
+            return Flow::Stop;
+        };
         let now = self.now;
         let p = &mut self.pools[pool as usize];
         let Some(job) = p.lanes[lane as usize].line.pop() else {
@@ -245,8 +288,10 @@ impl Engine<'_> {
             return self.become_idle(act, pool, lane);
         };
         p.waiting -= 1;
-        self.record.change(self.meters.pool_waiting[pool as usize], now, -1.0);
-        self.record.change(self.meters.pool_busy[pool as usize], now, 1.0);
+        self.record
+            .change(self.meters.pool_waiting[pool as usize], now, -1.0);
+        self.record
+            .change(self.meters.pool_busy[pool as usize], now, 1.0);
         let j = &mut self.jobs[job as usize];
         let patience = j.patience.take();
         j.taken = now;
@@ -275,9 +320,15 @@ impl Engine<'_> {
         if p.outside.is_empty() || p.waiting >= p.capacity.max(1) {
             return;
         }
-        let Some((sender, job)) = p.outside.pop_front() else { return };
+        let Some((sender, job)) = p.outside.pop_front() else {
+            return;
+        };
         let lanes = p.lanes.len() as u32;
-        let lane = if lanes == 1 { 0 } else { self.jobs[job as usize].client % lanes };
+        let lane = if lanes == 1 {
+            0
+        } else {
+            self.jobs[job as usize].client % lanes
+        };
         if self.jobs[job as usize].reply_to == sender {
             self.acts[sender as usize].waiting = Waiting::Reply(job);
         } else {
@@ -307,7 +358,9 @@ impl Engine<'_> {
 
     /// An idle thread's time is up.
     pub(super) fn end_idle_thread(&mut self, act: u32) {
-        let Role::Worker { pool, lane } = self.acts[act as usize].role else { return };
+        let Role::Worker { pool, lane } = self.acts[act as usize].role else {
+            return;
+        };
         let p = &mut self.pools[pool as usize];
         if p.threads <= self.model.pools[pool as usize].min_threads {
             return;
@@ -320,7 +373,9 @@ impl Engine<'_> {
     }
 
     fn end_thread(&mut self, act: u32) {
-        let Role::Worker { pool, .. } = self.acts[act as usize].role else { return };
+        let Role::Worker { pool, .. } = self.acts[act as usize].role else {
+            return;
+        };
         let destroy = self.pools[pool as usize].destroy;
         self.acts[act as usize].duty = Duty::Ending;
         self.acts[act as usize].failed = false;
@@ -338,12 +393,15 @@ impl Engine<'_> {
             // Woken from idleness to end: it has not paid for its end yet.
             return self.end_thread(act);
         }
-        let Role::Worker { pool, .. } = self.acts[act as usize].role else { return };
+        let Role::Worker { pool, .. } = self.acts[act as usize].role else {
+            return;
+        };
         let now = self.now;
         let p = &mut self.pools[pool as usize];
         p.threads -= 1;
         p.spare.push(act);
-        self.record.change(self.meters.pool_threads[pool as usize], now, -1.0);
+        self.record
+            .change(self.meters.pool_threads[pool as usize], now, -1.0);
         // A job may have come while it was ending and found the pool full.
         let wanted = p.waiting > p.starting && p.lanes[0].idle.is_empty();
         let grows = wanted && p.threads < self.model.pools[pool as usize].max_threads;
@@ -355,7 +413,9 @@ impl Engine<'_> {
 
     /// The first phase of an act's job ends now, if it has not yet.
     fn end_first_phase(&mut self, act: u32) {
-        let Role::Worker { pool, .. } = self.acts[act as usize].role else { return };
+        let Role::Worker { pool, .. } = self.acts[act as usize].role else {
+            return;
+        };
         let now = self.now;
         let j = &mut self.jobs[self.acts[act as usize].job as usize];
         if !j.first_phase_over {
@@ -393,7 +453,9 @@ impl Engine<'_> {
 
     /// A thread is done with its job.
     pub(super) fn end_job(&mut self, act: u32) {
-        let Role::Worker { pool, .. } = self.acts[act as usize].role else { return };
+        let Role::Worker { pool, .. } = self.acts[act as usize].role else {
+            return;
+        };
         self.reply(act, false);
         let now = self.now;
         let job = self.acts[act as usize].job;
@@ -402,7 +464,8 @@ impl Engine<'_> {
         let length = now.since(j.taken).seconds();
         self.record.add(meter, 1.0);
         self.record.add(meter + 3, length);
-        self.record.change(self.meters.pool_busy[pool as usize], now, -1.0);
+        self.record
+            .change(self.meters.pool_busy[pool as usize], now, -1.0);
         self.free_jobs.push(job);
         self.acts[act as usize].job = NONE;
     }
@@ -422,12 +485,19 @@ impl Engine<'_> {
             return;
         }
         let lanes = p.lanes.len() as u32;
-        let lane = if lanes == 1 { 0 } else { self.jobs[job as usize].client % lanes };
+        let lane = if lanes == 1 {
+            0
+        } else {
+            self.jobs[job as usize].client % lanes
+        };
         if p.lanes[lane as usize].line.remove(|&j| j == job).is_some() {
             p.waiting -= 1;
             let now = self.now;
-            self.record.change(self.meters.pool_waiting[pool as usize], now, -1.0);
-            let meter = self.meters.pool(pool as usize, self.jobs[job as usize].class as usize);
+            self.record
+                .change(self.meters.pool_waiting[pool as usize], now, -1.0);
+            let meter = self
+                .meters
+                .pool(pool as usize, self.jobs[job as usize].class as usize);
             self.record.add(meter + 5, 1.0);
             self.free_jobs.push(job);
             self.let_one_in(pool);
@@ -452,12 +522,13 @@ impl Engine<'_> {
     /// A sender no longer waits for a place.
     pub(super) fn leave_outside(&mut self, act: u32, pool: u32) {
         let p = &mut self.pools[pool as usize];
-        if let Some(at) = p.outside.iter().position(|&(sender, _)| sender == act) {
-            if let Some((_, job)) = p.outside.remove(at) {
-                let now = self.now;
-                self.record.change(self.meters.pool_waiting[pool as usize], now, -1.0);
-                self.free_jobs.push(job);
-            }
+        if let Some(at) = p.outside.iter().position(|&(sender, _)| sender == act)
+            && let Some((_, job)) = p.outside.remove(at)
+        {
+            let now = self.now;
+            self.record
+                .change(self.meters.pool_waiting[pool as usize], now, -1.0);
+            self.free_jobs.push(job);
         }
     }
 
@@ -465,13 +536,19 @@ impl Engine<'_> {
     pub(super) fn open_pools(&mut self) {
         for pool in 0..self.model.pools.len() as u32 {
             let spec = &self.model.pools[pool as usize];
-            let count = if spec.keyed { spec.min_threads.max(1) } else { spec.min_threads };
+            let count = if spec.keyed {
+                spec.min_threads.max(1)
+            } else {
+                spec.min_threads
+            };
             let lanes = self.pools[pool as usize].lanes.len() as u32;
             for i in 0..count.min(UNLIMITED - 1) {
                 let lane = if lanes == 1 { 0 } else { i };
                 let act = self.add_thread(pool, lane);
                 self.acts[act as usize].waiting = Waiting::Idle;
-                self.pools[pool as usize].lanes[lane as usize].idle.push_back(act);
+                self.pools[pool as usize].lanes[lane as usize]
+                    .idle
+                    .push_back(act);
             }
         }
     }

@@ -20,26 +20,59 @@ pub const PHASES: usize = 4;
 pub enum Op {
     Cpu(Site),
     Wait(Site),
-    Sleep { site: Site, tick: Nanos },
+    Sleep {
+        site: Site,
+        tick: Nanos,
+    },
     Visit(u32, Site),
-    Acquire { resource: u32, mode: Mode, patience: Site },
-    Release { resource: u32, mode: Mode },
-    Await { condition: u32, mutex: u32 },
-    Notify { condition: u32, all: bool },
-    Call { entry: u32, patience: Site },
+    Acquire {
+        resource: u32,
+        mode: Mode,
+        patience: Site,
+    },
+    Release {
+        resource: u32,
+        mode: Mode,
+    },
+    Await {
+        condition: u32,
+        mutex: u32,
+    },
+    Notify {
+        condition: u32,
+        all: bool,
+    },
+    Call {
+        entry: u32,
+        patience: Site,
+    },
     Forward(u32),
     Send(u32),
     Reply,
-    Fork { branches: u32, wait_for: u32 },
-    Branch { site: Site, arms: u32 },
+    Fork {
+        branches: u32,
+        wait_for: u32,
+    },
+    Branch {
+        site: Site,
+        arms: u32,
+    },
     ByClass(u32),
     Jump(u32),
-    LoopBegin { site: Site, end: u32 },
-    LoopEnd { begin: u32 },
+    LoopBegin {
+        site: Site,
+        end: u32,
+    },
+    LoopEnd {
+        begin: u32,
+    },
     Allocate(Site),
     PhaseBegin,
     PhaseEnd(u32),
-    Admit { guard: u32, site: Site },
+    Admit {
+        guard: u32,
+        site: Site,
+    },
     Fail,
     End,
 }
@@ -100,7 +133,8 @@ impl Code {
     }
 
     fn optional(&mut self, dist: &Option<Dist>, name: &str) -> Site {
-        dist.as_ref().map_or(NO_SITE, |d| self.site(d, format!("{name}.patience")))
+        dist.as_ref()
+            .map_or(NO_SITE, |d| self.site(d, format!("{name}.patience")))
     }
 
     fn program(&mut self, steps: &[Step], name: &str) -> u32 {
@@ -124,24 +158,45 @@ impl Code {
         let op = match step {
             Step::Cpu(d) => Op::Cpu(self.site(d, name.into())),
             Step::Wait(d) => Op::Wait(self.site(d, name.into())),
-            Step::Sleep(d, tick) => {
-                Op::Sleep { site: self.site(d, name.into()), tick: Nanos::from_seconds(*tick) }
-            }
+            Step::Sleep(d, tick) => Op::Sleep {
+                site: self.site(d, name.into()),
+                tick: Nanos::from_seconds(*tick),
+            },
             Step::Visit(s, d) => Op::Visit(*s as u32, self.site(d, name.into())),
-            Step::Acquire(r, mode, patience) => {
-                Op::Acquire { resource: *r as u32, mode: *mode, patience: self.optional(patience, name) }
-            }
-            Step::Release(r, mode) => Op::Release { resource: *r as u32, mode: *mode },
-            Step::Await { condition, mutex } => Op::Await { condition: *condition as u32, mutex: *mutex as u32 },
-            Step::Notify(c, all) => Op::Notify { condition: *c as u32, all: *all },
-            Step::Call(e, patience) => Op::Call { entry: *e as u32, patience: self.optional(patience, name) },
+            Step::Acquire(r, mode, patience) => Op::Acquire {
+                resource: *r as u32,
+                mode: *mode,
+                patience: self.optional(patience, name),
+            },
+            Step::Release(r, mode) => Op::Release {
+                resource: *r as u32,
+                mode: *mode,
+            },
+            Step::Await { condition, mutex } => Op::Await {
+                condition: *condition as u32,
+                mutex: *mutex as u32,
+            },
+            Step::Notify(c, all) => Op::Notify {
+                condition: *c as u32,
+                all: *all,
+            },
+            Step::Call(e, patience) => Op::Call {
+                entry: *e as u32,
+                patience: self.optional(patience, name),
+            },
             Step::Forward(e) => Op::Forward(*e as u32),
             Step::Send(e) => Op::Send(*e as u32),
             Step::Reply => Op::Reply,
             Step::Allocate(d) => Op::Allocate(self.site(d, name.into())),
             Step::Admit(g, new) => {
-                let dist = Dist::Mixture(vec![(*new, Dist::Constant(1.0)), (1.0 - new, Dist::Constant(0.0))]);
-                Op::Admit { guard: *g as u32, site: self.site(&dist, name.into()) }
+                let dist = Dist::Mixture(vec![
+                    (*new, Dist::Constant(1.0)),
+                    (1.0 - new, Dist::Constant(0.0)),
+                ]);
+                Op::Admit {
+                    guard: *g as u32,
+                    site: self.site(&dist, name.into()),
+                }
             }
             Step::Fail => Op::Fail,
             Step::Phase(phase, body) => {
@@ -172,7 +227,10 @@ impl Code {
     fn fork(&mut self, branches: &[Vec<Step>], wait_for: u32, name: &str) {
         let table = self.forks.len() as u32;
         self.forks.push(Vec::new());
-        self.ops.push(Op::Fork { branches: table, wait_for });
+        self.ops.push(Op::Fork {
+            branches: table,
+            wait_for,
+        });
         let over = self.placeholder();
         for (i, branch) in branches.iter().enumerate() {
             let start = self.program(branch, &format!("{name}.fork{i}"));
@@ -185,7 +243,10 @@ impl Code {
         let site = self.site(&Dist::Uniform(0.0, 1.0), name.into());
         let table = self.arms.len();
         self.arms.push(Vec::new());
-        self.ops.push(Op::Branch { site, arms: table as u32 });
+        self.ops.push(Op::Branch {
+            site,
+            arms: table as u32,
+        });
         let mut ends = vec![self.placeholder()];
         let mut cumulative = 0.0;
         for (i, (p, body)) in arms.iter().enumerate() {
@@ -196,10 +257,10 @@ impl Code {
             ends.push(self.placeholder());
         }
         // Rounding must not let a draw fall between the last arm and 1.
-        if (cumulative - 1.0).abs() < 1e-9 {
-            if let Some(last) = self.arms[table].last_mut() {
-                last.0 = 1.0;
-            }
+        if (cumulative - 1.0).abs() < 1e-9
+            && let Some(last) = self.arms[table].last_mut()
+        {
+            last.0 = 1.0;
         }
         self.patch(&ends);
     }

@@ -88,7 +88,11 @@ impl Recorder {
     /// A new level and its meter.
     pub fn level(&mut self) -> LevelId {
         let meter = self.meters(1);
-        self.levels.push(Level { value: 0.0, since: Time::ZERO, meter });
+        self.levels.push(Level {
+            value: 0.0,
+            since: Time::ZERO,
+            meter,
+        });
         self.levels.len() - 1
     }
 
@@ -239,7 +243,10 @@ mod tests {
         assert_eq!(total, n);
         let span: f64 = segments.iter().map(|s| s.seconds).sum();
         assert!((span - segments.last().unwrap().end).abs() < 1e-9);
-        let integral: f64 = segments.iter().map(|s| s.meters[record.meter_of(level)]).sum();
+        let integral: f64 = segments
+            .iter()
+            .map(|s| s.meters[record.meter_of(level)])
+            .sum();
         assert!(integral > 0.0 && integral < span);
     }
 }

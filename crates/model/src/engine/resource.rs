@@ -43,7 +43,10 @@ impl ResourceState {
             free: units,
             holders: Vec::new(),
             line: VecDeque::new(),
-            prefer_readers: resource.kind == ResourceKind::ReadWrite { prefer_readers: true },
+            prefer_readers: resource.kind
+                == ResourceKind::ReadWrite {
+                    prefer_readers: true,
+                },
             anonymous: resource.kind == ResourceKind::Semaphore,
             connect,
             opened: 0,
@@ -73,7 +76,8 @@ impl Engine<'_> {
         }
         r.line.push_back((act, units));
         self.record.add(meter + 3, 1.0);
-        self.record.change(self.meters.resource_waiting[resource as usize], now, 1.0);
+        self.record
+            .change(self.meters.resource_waiting[resource as usize], now, 1.0);
         self.wait_for(act, Waiting::Resource(resource));
         self.start_patience(act, patience);
         Flow::Stop
@@ -84,8 +88,13 @@ impl Engine<'_> {
         let now = self.now;
         let r = &mut self.resources[resource as usize];
         r.free -= units;
-        r.holders.push(Holding { act, units, since: now });
-        self.record.change(self.meters.resource_held[resource as usize], now, 1.0);
+        r.holders.push(Holding {
+            act,
+            units,
+            since: now,
+        });
+        self.record
+            .change(self.meters.resource_held[resource as usize], now, 1.0);
         let held = r.units - r.free;
         if r.connect != NO_SITE && held > r.opened {
             r.opened = held;
@@ -104,7 +113,10 @@ impl Engine<'_> {
     pub(super) fn release(&mut self, act: u32, resource: u32, mode: Mode) {
         let r = &self.resources[resource as usize];
         let units = r.wanted(mode);
-        let own = r.holders.iter().position(|h| h.act == act && h.units == units);
+        let own = r
+            .holders
+            .iter()
+            .position(|h| h.act == act && h.units == units);
         // Of a semaphore, who has held longest gives way to one that releases without having acquired.
         let at = own.or((r.anonymous && !r.holders.is_empty()).then_some(0));
         match at {
@@ -124,8 +136,10 @@ impl Engine<'_> {
         let holding = r.holders.swap_remove(at);
         r.free += holding.units;
         let meter = self.meters.resource(resource as usize);
-        self.record.add(meter + 2, now.since(holding.since).seconds());
-        self.record.change(self.meters.resource_held[resource as usize], now, -1.0);
+        self.record
+            .add(meter + 2, now.since(holding.since).seconds());
+        self.record
+            .change(self.meters.resource_held[resource as usize], now, -1.0);
         self.serve_line(resource);
     }
 
@@ -138,7 +152,9 @@ impl Engine<'_> {
                 (!r.line.is_empty()).then_some(0)
             };
             let Some(at) = next else { return };
-            let Some(&(act, units)) = r.line.get(at) else { return };
+            let Some(&(act, units)) = r.line.get(at) else {
+                return;
+            };
             if r.free < units {
                 return;
             }
@@ -148,7 +164,8 @@ impl Engine<'_> {
             self.record.add(meter, 1.0);
             let waited = now.since(self.acts[act as usize].mark).seconds();
             self.record.add(meter + 1, waited);
-            self.record.change(self.meters.resource_waiting[resource as usize], now, -1.0);
+            self.record
+                .change(self.meters.resource_waiting[resource as usize], now, -1.0);
             self.stop_patience(act);
             self.acts[act as usize].waiting = Waiting::Nothing;
             if self.grant(act, resource, units) == Flow::On {
@@ -163,7 +180,11 @@ impl Engine<'_> {
             if self.resources[resource as usize].anonymous {
                 continue;
             }
-            while let Some(at) = self.resources[resource as usize].holders.iter().position(|h| h.act == act) {
+            while let Some(at) = self.resources[resource as usize]
+                .holders
+                .iter()
+                .position(|h| h.act == act)
+            {
                 self.give_back(resource, at);
             }
         }
@@ -175,7 +196,8 @@ impl Engine<'_> {
         if let Some(at) = r.line.iter().position(|&(a, _)| a == act) {
             r.line.remove(at);
             let now = self.now;
-            self.record.change(self.meters.resource_waiting[resource as usize], now, -1.0);
+            self.record
+                .change(self.meters.resource_waiting[resource as usize], now, -1.0);
             // It may have been what kept those behind it waiting: a writer among readers.
             self.serve_line(resource);
         }
@@ -204,7 +226,8 @@ impl Engine<'_> {
             } else {
                 r.line.push_back((act, 1));
                 self.acts[act as usize].waiting = Waiting::Resource(mutex);
-                self.record.change(self.meters.resource_waiting[mutex as usize], now, 1.0);
+                self.record
+                    .change(self.meters.resource_waiting[mutex as usize], now, 1.0);
             }
             if !all {
                 break;

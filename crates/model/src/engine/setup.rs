@@ -112,7 +112,11 @@ impl Meters {
     /// The level of threads that want CPU in a group.
     #[inline]
     pub(super) fn group_wanting(&self, group: u32) -> Option<LevelId> {
-        if group == NONE { None } else { Some(self.group_runnable[group as usize]) }
+        if group == NONE {
+            None
+        } else {
+            Some(self.group_runnable[group as usize])
+        }
     }
 
     fn lay_out(model: &Model, record: &mut Recorder) -> Meters {
@@ -162,7 +166,11 @@ impl<'m> Engine<'m> {
             .stations
             .iter()
             .map(|s| {
-                let patience = optional(&mut code, &s.queue.patience, format!("station.{}.patience", s.name));
+                let patience = optional(
+                    &mut code,
+                    &s.queue.patience,
+                    format!("station.{}.patience", s.name),
+                );
                 super::station::StationState::new(s, patience)
             })
             .collect();
@@ -171,9 +179,17 @@ impl<'m> Engine<'m> {
             .iter()
             .map(|p| {
                 let sites = [
-                    optional(&mut code, &p.queue.patience, format!("pool.{}.patience", p.name)),
+                    optional(
+                        &mut code,
+                        &p.queue.patience,
+                        format!("pool.{}.patience", p.name),
+                    ),
                     optional(&mut code, &p.create_cpu, format!("pool.{}.create", p.name)),
-                    optional(&mut code, &p.destroy_cpu, format!("pool.{}.destroy", p.name)),
+                    optional(
+                        &mut code,
+                        &p.destroy_cpu,
+                        format!("pool.{}.destroy", p.name),
+                    ),
                     optional(&mut code, &p.start_delay, format!("pool.{}.delay", p.name)),
                 ];
                 super::pool::PoolState::new(p, sites)
@@ -198,15 +214,25 @@ impl<'m> Engine<'m> {
             .map(|h| super::heap::HeapState::new(code.site(&h.cpu, format!("heap.{}.cpu", h.name))))
             .collect();
         for c in &model.classes {
-            meters.timeout_site.push(optional(&mut code, &c.timeout, format!("class.{}.timeout", c.name)));
-            meters.backoff_site.push(optional(&mut code, &c.backoff, format!("class.{}.backoff", c.name)));
+            meters.timeout_site.push(optional(
+                &mut code,
+                &c.timeout,
+                format!("class.{}.timeout", c.name),
+            ));
+            meters.backoff_site.push(optional(
+                &mut code,
+                &c.backoff,
+                format!("class.{}.backoff", c.name),
+            ));
         }
         let sources = model
             .sources
             .iter()
             .map(|s| {
                 let arrival = match &s.arrivals {
-                    crate::model::Arrivals::Open(d) => code.site(d, format!("source.{}.arrival", s.name)),
+                    crate::model::Arrivals::Open(d) => {
+                        code.site(d, format!("source.{}.arrival", s.name))
+                    }
                     _ => NO_SITE,
                 };
                 super::arrivals::SourceState {
@@ -224,7 +250,10 @@ impl<'m> Engine<'m> {
         let samplers = code
             .sites
             .iter()
-            .map(|(dist, name)| Sampler { dist: dist.clone(), stream: Stream::new(seed, name) })
+            .map(|(dist, name)| Sampler {
+                dist: dist.clone(),
+                stream: Stream::new(seed, name),
+            })
             .collect();
         let mut engine = Engine {
             model,
@@ -239,15 +268,31 @@ impl<'m> Engine<'m> {
             jobs: Vec::new(),
             free_jobs: Vec::new(),
             threads: Vec::new(),
-            machines: model.machines.iter().map(super::machine::MachineState::new).collect(),
+            machines: model
+                .machines
+                .iter()
+                .map(super::machine::MachineState::new)
+                .collect(),
             pools,
             stations,
             resources,
             conditions: vec![VecDeque::new(); model.conditions.len()],
-            groups: model.groups.iter().map(super::groups::GroupState::new).collect(),
+            groups: model
+                .groups
+                .iter()
+                .map(super::groups::GroupState::new)
+                .collect(),
             heaps,
-            guards: model.guards.iter().map(|_| super::control::GuardState::new()).collect(),
-            managers: model.managers.iter().map(|m| super::control::ManagerState::new(m.groups.len())).collect(),
+            guards: model
+                .guards
+                .iter()
+                .map(|_| super::control::GuardState::new())
+                .collect(),
+            managers: model
+                .managers
+                .iter()
+                .map(|m| super::control::ManagerState::new(m.groups.len()))
+                .collect(),
             sources,
             choose: Stream::new(seed, "choose"),
             place: Stream::new(seed, "place"),

@@ -18,12 +18,21 @@ pub struct Sharing {
 impl Sharing {
     /// `servers` of them; `u32::MAX` is as good as infinitely many.
     pub fn new(servers: u32) -> Sharing {
-        Sharing { jobs: Calendar::default(), servers: f64::from(servers), virtual_time: 0.0, at: Time::ZERO }
+        Sharing {
+            jobs: Calendar::default(),
+            servers: f64::from(servers),
+            virtual_time: 0.0,
+            at: Time::ZERO,
+        }
     }
 
     fn rate(&self) -> f64 {
         let n = self.jobs.len() as f64;
-        if n <= self.servers { 1.0 } else { self.servers / n }
+        if n <= self.servers {
+            1.0
+        } else {
+            self.servers / n
+        }
     }
 
     /// Servers in use.
@@ -48,7 +57,11 @@ impl Sharing {
     pub fn add(&mut self, now: Time, job: u32, demand: Nanos) -> Handle {
         self.advance(now);
         // Positive floats sort like their bits.
-        self.jobs.schedule(Time((self.virtual_time + demand.0 as f64).to_bits()), 0, job)
+        self.jobs.schedule(
+            Time((self.virtual_time + demand.0 as f64).to_bits()),
+            0,
+            job,
+        )
     }
 
     /// Takes a job out before its end; what it still wanted.

@@ -26,7 +26,8 @@ pub(super) struct StationState {
 
 impl StationState {
     pub(super) fn new(station: &crate::model::Station, patience: Site) -> StationState {
-        let shared = station.queue.discipline == Discipline::Sharing && station.servers != UNLIMITED;
+        let shared =
+            station.queue.discipline == Discipline::Sharing && station.servers != UNLIMITED;
         StationState {
             servers: station.servers,
             busy: 0,
@@ -51,7 +52,8 @@ impl Engine<'_> {
         a.mark = now;
         let class = a.class as usize;
         let meter = self.meters.station(station as usize, class);
-        self.record.change(self.meters.station_present[station as usize], now, 1.0);
+        self.record
+            .change(self.meters.station_present[station as usize], now, 1.0);
         let s = &mut self.stations[station as usize];
         if s.sharing.is_some() {
             return self.visit_sharing(act, station);
@@ -71,7 +73,8 @@ impl Engine<'_> {
         let s = &mut self.stations[station as usize];
         if s.line.len() as u64 >= u64::from(s.capacity) {
             if s.when_full == WhenFull::Reject {
-                self.record.change(self.meters.station_present[station as usize], now, -1.0);
+                self.record
+                    .change(self.meters.station_present[station as usize], now, -1.0);
                 self.record.add(meter + 3, 1.0);
                 self.fail(act);
                 return Flow::Stop;
@@ -96,7 +99,8 @@ impl Engine<'_> {
         let a = &mut self.acts[act as usize];
         a.timer = Some(handle);
         a.tag = now.seconds();
-        self.record.change(self.meters.station_busy[station as usize], now, 1.0);
+        self.record
+            .change(self.meters.station_busy[station as usize], now, 1.0);
         if let Some(serving) = &mut self.stations[station as usize].serving {
             serving.push(act);
         }
@@ -118,7 +122,8 @@ impl Engine<'_> {
         let served = Nanos::from_seconds(now.seconds() - a.tag);
         a.demand = a.demand - served;
         let class = a.class as usize;
-        self.record.change(self.meters.station_busy[station as usize], now, -1.0);
+        self.record
+            .change(self.meters.station_busy[station as usize], now, -1.0);
         let meter = self.meters.station(station as usize, class);
         self.record.add(meter + 2, served.seconds());
         let priority = self.model.classes[class].priority;
@@ -140,8 +145,10 @@ impl Engine<'_> {
         self.record.add(meter, 1.0);
         self.record.add(meter + 1, residence);
         self.record.add(meter + 2, demand);
-        self.record.change(self.meters.station_busy[station as usize], now, -1.0);
-        self.record.change(self.meters.station_present[station as usize], now, -1.0);
+        self.record
+            .change(self.meters.station_busy[station as usize], now, -1.0);
+        self.record
+            .change(self.meters.station_present[station as usize], now, -1.0);
         if let Some(serving) = &mut self.stations[station as usize].serving {
             serving.retain(|&a| a != act);
         }
@@ -154,7 +161,8 @@ impl Engine<'_> {
         match s.line.pop() {
             Some(next) => {
                 if let Some(entering) = s.outside.pop_front() {
-                    let priority = self.model.classes[self.acts[entering as usize].class as usize].priority;
+                    let priority =
+                        self.model.classes[self.acts[entering as usize].class as usize].priority;
                     s.line.push(priority, entering);
                 }
                 self.begin_waiting_one(station, next);
@@ -176,7 +184,8 @@ impl Engine<'_> {
     /// Takes an act out of a station, waiting or in service.
     pub(super) fn leave_station(&mut self, act: u32, station: u32) {
         let now = self.now;
-        self.record.change(self.meters.station_present[station as usize], now, -1.0);
+        self.record
+            .change(self.meters.station_present[station as usize], now, -1.0);
         let a = &mut self.acts[act as usize];
         let (timer, tag, demand) = (a.timer.take(), a.tag, a.demand);
         let s = &mut self.stations[station as usize];
@@ -186,7 +195,11 @@ impl Engine<'_> {
                 sharing.remove(now, handle, tag);
             }
             let after = sharing.busy();
-            self.record.change(self.meters.station_busy[station as usize], now, after - before);
+            self.record.change(
+                self.meters.station_busy[station as usize],
+                now,
+                after - before,
+            );
             self.plan_sharing(station);
             return;
         }
@@ -194,16 +207,20 @@ impl Engine<'_> {
             // In service: the server goes on to the next.
             self.calendar.cancel(handle);
             let served = Nanos::from_seconds(now.seconds() - tag).0.min(demand.0);
-            let meter = self.meters.station(station as usize, self.acts[act as usize].class as usize);
+            let meter = self
+                .meters
+                .station(station as usize, self.acts[act as usize].class as usize);
             self.record.add(meter + 2, Nanos(served).seconds());
-            self.record.change(self.meters.station_busy[station as usize], now, -1.0);
+            self.record
+                .change(self.meters.station_busy[station as usize], now, -1.0);
             if let Some(serving) = &mut self.stations[station as usize].serving {
                 serving.retain(|&a| a != act);
             }
             self.next_in_line(station);
         } else if s.line.remove(|&a| a == act).is_some() {
             if let Some(entering) = s.outside.pop_front() {
-                let priority = self.model.classes[self.acts[entering as usize].class as usize].priority;
+                let priority =
+                    self.model.classes[self.acts[entering as usize].class as usize].priority;
                 s.line.push(priority, entering);
             }
         } else if let Some(at) = s.outside.iter().position(|&a| a == act) {
@@ -215,7 +232,9 @@ impl Engine<'_> {
         let now = self.now;
         let demand = self.acts[act as usize].demand.max(Nanos(1));
         let s = &mut self.stations[station as usize];
-        let Some(sharing) = &mut s.sharing else { return Flow::On };
+        let Some(sharing) = &mut s.sharing else {
+            return Flow::On;
+        };
         let before = sharing.busy();
         let handle = sharing.add(now, act, demand);
         let tag = sharing.tag(demand);
@@ -223,7 +242,11 @@ impl Engine<'_> {
         let a = &mut self.acts[act as usize];
         a.timer = Some(handle);
         a.tag = tag;
-        self.record.change(self.meters.station_busy[station as usize], now, after - before);
+        self.record.change(
+            self.meters.station_busy[station as usize],
+            now,
+            after - before,
+        );
         self.plan_sharing(station);
         self.wait_for(act, Waiting::Station(station));
         Flow::Stop
@@ -232,29 +255,45 @@ impl Engine<'_> {
     fn plan_sharing(&mut self, station: u32) {
         let s = &mut self.stations[station as usize];
         let next = s.sharing.as_ref().and_then(Sharing::next_end);
-        plan(&mut self.calendar, &mut s.event, next, Event::Shared(station));
+        plan(
+            &mut self.calendar,
+            &mut s.event,
+            next,
+            Event::Shared(station),
+        );
     }
 
     pub(super) fn shared(&mut self, station: u32) {
         let now = self.now;
         let s = &mut self.stations[station as usize];
         s.event = None;
-        let Some(sharing) = &mut s.sharing else { return };
+        let Some(sharing) = &mut s.sharing else {
+            return;
+        };
         let before = sharing.busy();
         let done = sharing.finish(now);
         let after = sharing.busy();
-        self.record.change(self.meters.station_busy[station as usize], now, after - before);
+        self.record.change(
+            self.meters.station_busy[station as usize],
+            now,
+            after - before,
+        );
         self.plan_sharing(station);
         let Some(act) = done else { return };
         let a = &mut self.acts[act as usize];
         a.timer = None;
         a.waiting = Waiting::Nothing;
-        let (residence, demand, class) = (now.since(a.mark).seconds(), a.demand.seconds(), a.class as usize);
+        let (residence, demand, class) = (
+            now.since(a.mark).seconds(),
+            a.demand.seconds(),
+            a.class as usize,
+        );
         let meter = self.meters.station(station as usize, class);
         self.record.add(meter, 1.0);
         self.record.add(meter + 1, residence);
         self.record.add(meter + 2, demand);
-        self.record.change(self.meters.station_present[station as usize], now, -1.0);
+        self.record
+            .change(self.meters.station_present[station as usize], now, -1.0);
         self.wake(act);
     }
 }

@@ -117,7 +117,10 @@ impl Engine<'_> {
             }
             Op::ByClass(arms) => {
                 let class = self.acts[act as usize].class;
-                if let Some(&(_, to)) = self.code.class_arms[arms as usize].iter().find(|arm| arm.0 == class) {
+                if let Some(&(_, to)) = self.code.class_arms[arms as usize]
+                    .iter()
+                    .find(|arm| arm.0 == class)
+                {
                     self.acts[act as usize].pc = to;
                 }
                 Flow::On
@@ -125,7 +128,10 @@ impl Engine<'_> {
             Op::Call { entry, patience } => self.call(act, entry, patience),
             Op::Forward(entry) => self.forward(act, entry),
             Op::Send(entry) => {
-                let (class, client) = (self.acts[act as usize].class, self.acts[act as usize].client);
+                let (class, client) = (
+                    self.acts[act as usize].class,
+                    self.acts[act as usize].client,
+                );
                 let job = self.job_for(entry, class, client, NONE, 0);
                 self.submit(act, job)
             }
@@ -133,7 +139,11 @@ impl Engine<'_> {
                 self.reply(act, false);
                 Flow::Check
             }
-            Op::Acquire { resource, mode, patience } => self.acquire(act, resource, mode, patience),
+            Op::Acquire {
+                resource,
+                mode,
+                patience,
+            } => self.acquire(act, resource, mode, patience),
             Op::Release { resource, mode } => {
                 self.release(act, resource, mode);
                 Flow::Check
@@ -233,7 +243,10 @@ impl Engine<'_> {
         let (class, source, client, generation) = (a.class, a.source, a.client, a.generation);
         for i in 0..count {
             let pc = self.code.forks[branches as usize][i];
-            let branch = self.new_act(Role::Branch { parent: act, generation });
+            let branch = self.new_act(Role::Branch {
+                parent: act,
+                generation,
+            });
             let b = &mut self.acts[branch as usize];
             b.pc = pc;
             b.class = class;

@@ -8,13 +8,21 @@ use crate::model::{Model, ResourceKind, Step, UNLIMITED};
 pub(super) fn model(root: &Section<'_>, model: &mut Model) -> Result<(), LoadError> {
     let line_of = |kind: &str, name: &str| {
         let part = name.split('.').next().unwrap_or(name);
-        root.named(kind).ok().and_then(|l| l.into_iter().find(|(n, _)| n == part).map(|(_, s)| s.line)).unwrap_or(1)
+        root.named(kind)
+            .ok()
+            .and_then(|l| l.into_iter().find(|(n, _)| n == part).map(|(_, s)| s.line))
+            .unwrap_or(1)
     };
     for (kind, name, program) in model
         .entries
         .iter()
         .map(|e| ("pools", &e.name, &e.program))
-        .chain(model.classes.iter().map(|c| ("classes", &c.name, &c.program)))
+        .chain(
+            model
+                .classes
+                .iter()
+                .map(|c| ("classes", &c.name, &c.program)),
+        )
     {
         let mut held = vec![0i64; model.resources.len()];
         if let Some(resource) = releases_untaken(program, model, &mut held) {
@@ -22,9 +30,14 @@ pub(super) fn model(root: &Section<'_>, model: &mut Model) -> Result<(), LoadErr
             return Err(root.context.wrong(line_of(kind, name), message));
         }
         if uses_cpu(program) && kind == "pools" {
-            let pool = model.entries.iter().find(|e| &e.name == name).map(|e| e.pool);
+            let pool = model
+                .entries
+                .iter()
+                .find(|e| &e.name == name)
+                .map(|e| e.pool);
             if pool.is_some_and(|p| model.pools[p].machine.is_none()) {
-                let message = format!("{name} uses CPU, but its pool has no machine: add machine = \"…\"");
+                let message =
+                    format!("{name} uses CPU, but its pool has no machine: add machine = \"…\"");
                 return Err(root.context.wrong(line_of(kind, name), message));
             }
         }
@@ -32,7 +45,11 @@ pub(super) fn model(root: &Section<'_>, model: &mut Model) -> Result<(), LoadErr
     let cycles = call_cycles(model);
     model.warnings.extend(cycles);
     for (e, entry) in model.entries.iter().enumerate() {
-        let used = model.entries.iter().map(|x| &x.program).chain(model.classes.iter().map(|c| &c.program));
+        let used = model
+            .entries
+            .iter()
+            .map(|x| &x.program)
+            .chain(model.classes.iter().map(|c| &c.program));
         if !used.clone().any(|p| asks(p, e)) {
             model.warnings.push(format!("nobody asks {}", entry.name));
         }
@@ -45,7 +62,10 @@ fn uses_cpu(steps: &[Step]) -> bool {
 }
 
 fn asks(steps: &[Step], entry: usize) -> bool {
-    any(steps, &mut |s| matches!(s, Step::Call(e, _) | Step::Forward(e) | Step::Send(e) if *e == entry))
+    any(
+        steps,
+        &mut |s| matches!(s, Step::Call(e, _) | Step::Forward(e) | Step::Send(e) if *e == entry),
+    )
 }
 
 /// Whether some step, however nested, is so.
@@ -80,7 +100,9 @@ fn releases_untaken<'m>(steps: &[Step], model: &'m Model, held: &mut [i64]) -> O
                 }
                 held[*r] -= 1;
             }
-            Step::Await { mutex, .. } if held[*mutex] == 0 => return Some(&model.resources[*mutex].name),
+            Step::Await { mutex, .. } if held[*mutex] == 0 => {
+                return Some(&model.resources[*mutex].name);
+            }
             Step::Branch(arms) => {
                 // An arm may take what a later one gives back: the most that any of them holds counts.
                 let before = held.to_vec();
@@ -89,7 +111,9 @@ fn releases_untaken<'m>(steps: &[Step], model: &'m Model, held: &mut [i64]) -> O
                     if let Some(name) = releases_untaken(body, model, &mut inner) {
                         return Some(name);
                     }
-                    held.iter_mut().zip(inner).for_each(|(h, i)| *h = (*h).max(i));
+                    held.iter_mut()
+                        .zip(inner)
+                        .for_each(|(h, i)| *h = (*h).max(i));
                 }
             }
             Step::ByClass(arms) => {
@@ -99,7 +123,9 @@ fn releases_untaken<'m>(steps: &[Step], model: &'m Model, held: &mut [i64]) -> O
                     if let Some(name) = releases_untaken(body, model, &mut inner) {
                         return Some(name);
                     }
-                    held.iter_mut().zip(inner).for_each(|(h, i)| *h = (*h).max(i));
+                    held.iter_mut()
+                        .zip(inner)
+                        .for_each(|(h, i)| *h = (*h).max(i));
                 }
             }
             Step::Loop(_, body) | Step::Phase(_, body) => {

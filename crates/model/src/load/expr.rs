@@ -51,8 +51,30 @@ const UNITS: [(&str, f64); 17] = [
 ];
 
 const FUNCTIONS: [&str; 24] = [
-    "if", "min", "max", "round", "floor", "ceil", "sqrt", "abs", "exp", "exponential", "const", "uniform", "erlang",
-    "hyper", "gamma", "lognormal", "weibull", "pareto", "normal", "triangular", "geometric", "fit", "mix", "empirical",
+    "if",
+    "min",
+    "max",
+    "round",
+    "floor",
+    "ceil",
+    "sqrt",
+    "abs",
+    "exp",
+    "exponential",
+    "const",
+    "uniform",
+    "erlang",
+    "hyper",
+    "gamma",
+    "lognormal",
+    "weibull",
+    "pareto",
+    "normal",
+    "triangular",
+    "geometric",
+    "fit",
+    "mix",
+    "empirical",
 ];
 
 pub(super) struct Scope<'a> {
@@ -63,11 +85,18 @@ pub(super) struct Scope<'a> {
 
 impl Scope<'_> {
     pub(super) fn evaluate(&self, text: &str) -> Result<Value, String> {
-        let mut parser = Parser { scope: self, text: text.as_bytes(), at: 0 };
+        let mut parser = Parser {
+            scope: self,
+            text: text.as_bytes(),
+            at: 0,
+        };
         let value = parser.comparison()?;
         parser.space();
         if parser.at < text.len() {
-            return Err(format!("`{}` is not expected here in `{text}`", &text[parser.at..]));
+            return Err(format!(
+                "`{}` is not expected here in `{text}`",
+                &text[parser.at..]
+            ));
         }
         Ok(value)
     }
@@ -104,7 +133,11 @@ impl Parser<'_> {
             if self.take(op) {
                 let right = self.sum()?;
                 if let (Value::Text(a), Value::Text(b)) = (&left, &right) {
-                    let truth = if op == "!=" { a != b } else { op == "==" && a == b };
+                    let truth = if op == "!=" {
+                        a != b
+                    } else {
+                        op == "==" && a == b
+                    };
                     return Ok(Value::Number(f64::from(u8::from(truth))));
                 }
                 let (a, b) = (number(&left)?, number(&right)?);
@@ -168,7 +201,11 @@ impl Parser<'_> {
             Some(b'(') => {
                 self.at += 1;
                 let value = self.comparison()?;
-                if self.take(")") { Ok(value) } else { Err("a `)` is missing".into()) }
+                if self.take(")") {
+                    Ok(value)
+                } else {
+                    Err("a `)` is missing".into())
+                }
             }
             Some(b'-') => {
                 self.at += 1;
@@ -176,9 +213,13 @@ impl Parser<'_> {
             }
             Some(quote @ (b'\'' | b'"')) => {
                 let start = self.at + 1;
-                let end = (start..self.text.len()).find(|&i| self.text[i] == quote).ok_or("a quote is missing")?;
+                let end = (start..self.text.len())
+                    .find(|&i| self.text[i] == quote)
+                    .ok_or("a quote is missing")?;
                 self.at = end + 1;
-                Ok(Value::Text(String::from_utf8_lossy(&self.text[start..end]).into_owned()))
+                Ok(Value::Text(
+                    String::from_utf8_lossy(&self.text[start..end]).into_owned(),
+                ))
             }
             Some(c) if c.is_ascii_digit() || c == b'.' => self.number(),
             Some(c) if c.is_ascii_alphabetic() || c == b'_' => self.name(),
@@ -188,14 +229,19 @@ impl Parser<'_> {
 
     fn number(&mut self) -> Result<Value, String> {
         let start = self.at;
-        let digit = |c: Option<&u8>| c.is_some_and(|c| c.is_ascii_digit() || *c == b'.' || *c == b'_');
+        let digit =
+            |c: Option<&u8>| c.is_some_and(|c| c.is_ascii_digit() || *c == b'.' || *c == b'_');
         while digit(self.text.get(self.at)) {
             self.at += 1;
         }
         // An exponent, but not the beginning of a name.
         if matches!(self.text.get(self.at), Some(b'e' | b'E')) {
             let sign = usize::from(matches!(self.text.get(self.at + 1), Some(b'+' | b'-')));
-            if self.text.get(self.at + 1 + sign).is_some_and(u8::is_ascii_digit) {
+            if self
+                .text
+                .get(self.at + 1 + sign)
+                .is_some_and(u8::is_ascii_digit)
+            {
                 self.at += 1 + sign;
                 while self.text.get(self.at).is_some_and(u8::is_ascii_digit) {
                     self.at += 1;
@@ -203,7 +249,9 @@ impl Parser<'_> {
             }
         }
         let text = String::from_utf8_lossy(&self.text[start..self.at]).replace('_', "");
-        let value: f64 = text.parse().map_err(|_| format!("`{text}` is not a number"))?;
+        let value: f64 = text
+            .parse()
+            .map_err(|_| format!("`{text}` is not a number"))?;
         // A unit right after or after a space: 5ms, 5 ms.
         let before = self.at;
         if let Some(unit) = self.word() {
@@ -211,7 +259,10 @@ impl Parser<'_> {
                 return Ok(Value::Number(value * factor));
             }
             if !self.scope.parameters.contains_key(&unit) && self.text.get(before) != Some(&b' ') {
-                return Err(format!("`{unit}` is not a unit; there are {}", names(UNITS.iter().map(|u| u.0))));
+                return Err(format!(
+                    "`{unit}` is not a unit; there are {}",
+                    names(UNITS.iter().map(|u| u.0))
+                ));
             }
             self.at = before;
         }
@@ -221,10 +272,17 @@ impl Parser<'_> {
     fn word(&mut self) -> Option<String> {
         self.space();
         let start = self.at;
-        while self.text.get(self.at).is_some_and(|c| c.is_ascii_alphanumeric() || *c == b'_') {
+        while self
+            .text
+            .get(self.at)
+            .is_some_and(|c| c.is_ascii_alphanumeric() || *c == b'_')
+        {
             self.at += 1;
         }
-        let starts_well = self.text.get(start).is_some_and(|c| c.is_ascii_alphabetic() || *c == b'_');
+        let starts_well = self
+            .text
+            .get(start)
+            .is_some_and(|c| c.is_ascii_alphabetic() || *c == b'_');
         if !starts_well {
             self.at = start;
             return None;
@@ -233,7 +291,9 @@ impl Parser<'_> {
     }
 
     fn name(&mut self) -> Result<Value, String> {
-        let Some(name) = self.word() else { return Err("a name is missing".into()) };
+        let Some(name) = self.word() else {
+            return Err("a name is missing".into());
+        };
         if self.take("(") {
             let mut arguments = Vec::new();
             if !self.take(")") {
@@ -243,7 +303,9 @@ impl Parser<'_> {
                         break;
                     }
                     if !self.take(",") {
-                        return Err(format!("a `,` or `)` is missing in the arguments of {name}"));
+                        return Err(format!(
+                            "a `,` or `)` is missing in the arguments of {name}"
+                        ));
                     }
                 }
             }
@@ -256,7 +318,10 @@ impl Parser<'_> {
             return Ok(Value::Number(*factor));
         }
         let hint = super::nearest(&name, self.scope.parameters.keys().map(String::as_str))
-            .map_or_else(|| "; declare it under [parameters]".to_string(), |near| format!("; did you mean `{near}`?"));
+            .map_or_else(
+                || "; declare it under [parameters]".to_string(),
+                |near| format!("; did you mean `{near}`?"),
+            );
         Err(format!("`{name}` is not a parameter{hint}"))
     }
 }
@@ -310,29 +375,43 @@ fn multiply(a: Value, b: Value) -> Result<Value, String> {
             }))
         }
         (Value::Dist(_), Value::Dist(_)) => Err("two distributions cannot be multiplied".into()),
-        (Value::Text(t), _) | (_, Value::Text(t)) => Err(format!("'{t}' is text where a number is needed")),
+        (Value::Text(t), _) | (_, Value::Text(t)) => {
+            Err(format!("'{t}' is text where a number is needed"))
+        }
     }
 }
 
 fn call(name: &str, arguments: Vec<Value>, folder: &Path) -> Result<Value, String> {
     let count = arguments.len();
     let wants = |n: usize, usage: &str| {
-        if count == n { Ok(()) } else { Err(format!("{name} takes {usage}, not {count} arguments")) }
+        if count == n {
+            Ok(())
+        } else {
+            Err(format!("{name} takes {usage}, not {count} arguments"))
+        }
     };
     if name == "if" {
         wants(3, "(condition, then, else)")?;
         let mut arguments = arguments.into_iter();
         let truth = number(&arguments.next().unwrap_or(Value::Number(0.0)))? != 0.0;
-        let chosen = if truth { arguments.next() } else { arguments.nth(1) };
+        let chosen = if truth {
+            arguments.next()
+        } else {
+            arguments.nth(1)
+        };
         return chosen.ok_or_else(|| "if takes (condition, then, else)".into());
     }
     if name == "empirical" {
         wants(1, "('file') with one value a line")?;
-        let Value::Text(file) = &arguments[0] else { return Err("empirical takes a file name in quotes".into()) };
-        return Ok(Value::Dist(Dist::Empirical(super::sources::numbers(&folder.join(file))?.into())));
+        let Value::Text(file) = &arguments[0] else {
+            return Err("empirical takes a file name in quotes".into());
+        };
+        return Ok(Value::Dist(Dist::Empirical(
+            super::sources::numbers(&folder.join(file))?.into(),
+        )));
     }
     if name == "mix" {
-        if count < 2 || count % 2 != 0 {
+        if count < 2 || !count.is_multiple_of(2) {
             return Err("mix takes pairs (weight, distribution, …)".into());
         }
         let mut parts = Vec::new();
@@ -348,14 +427,30 @@ fn call(name: &str, arguments: Vec<Value>, folder: &Path) -> Result<Value, Strin
     }
     let a: Vec<f64> = arguments.iter().map(number).collect::<Result<_, _>>()?;
     let positive = |x: f64, what: &str| {
-        if x > 0.0 && x.is_finite() { Ok(x) } else { Err(format!("{what} of {name} is {x}; it must be above 0")) }
+        if x > 0.0 && x.is_finite() {
+            Ok(x)
+        } else {
+            Err(format!("{what} of {name} is {x}; it must be above 0"))
+        }
     };
     let at_least_zero = |x: f64, what: &str| {
-        if x >= 0.0 && x.is_finite() { Ok(x) } else { Err(format!("{what} of {name} is {x}; it must be 0 or more")) }
+        if x >= 0.0 && x.is_finite() {
+            Ok(x)
+        } else {
+            Err(format!("{what} of {name} is {x}; it must be 0 or more"))
+        }
     };
     let dist = match name {
-        "min" if count > 0 => return Ok(Value::Number(a.iter().copied().fold(f64::INFINITY, f64::min))),
-        "max" if count > 0 => return Ok(Value::Number(a.iter().copied().fold(f64::NEG_INFINITY, f64::max))),
+        "min" if count > 0 => {
+            return Ok(Value::Number(
+                a.iter().copied().fold(f64::INFINITY, f64::min),
+            ));
+        }
+        "max" if count > 0 => {
+            return Ok(Value::Number(
+                a.iter().copied().fold(f64::NEG_INFINITY, f64::max),
+            ));
+        }
         "round" | "floor" | "ceil" | "sqrt" | "abs" => {
             wants(1, "(x)")?;
             return Ok(Value::Number(match name {
@@ -369,7 +464,11 @@ fn call(name: &str, arguments: Vec<Value>, folder: &Path) -> Result<Value, Strin
         "exp" | "exponential" => {
             wants(1, "(mean)")?;
             let mean = at_least_zero(a[0], "the mean")?;
-            if mean == 0.0 { Dist::Constant(0.0) } else { Dist::Exponential(mean) }
+            if mean == 0.0 {
+                Dist::Constant(0.0)
+            } else {
+                Dist::Exponential(mean)
+            }
         }
         "const" => {
             wants(1, "(value)")?;
@@ -378,18 +477,26 @@ fn call(name: &str, arguments: Vec<Value>, folder: &Path) -> Result<Value, Strin
         "uniform" => {
             wants(2, "(least, greatest)")?;
             if !(0.0 <= a[0] && a[0] <= a[1]) {
-                return Err(format!("uniform({}, {}) needs 0 <= least <= greatest", a[0], a[1]));
+                return Err(format!(
+                    "uniform({}, {}) needs 0 <= least <= greatest",
+                    a[0], a[1]
+                ));
             }
             Dist::Uniform(a[0], a[1])
         }
         "erlang" => {
             wants(2, "(stages, mean)")?;
-            let stages = positive(a[0], "the number of stages")?.round().clamp(1.0, 1e6);
+            let stages = positive(a[0], "the number of stages")?
+                .round()
+                .clamp(1.0, 1e6);
             Dist::Erlang(stages as u32, at_least_zero(a[1], "the mean")?)
         }
         "hyper" | "fit" => {
             wants(2, "(mean, squared coefficient of variation)")?;
-            by_mean_and_scv(at_least_zero(a[0], "the mean")?, at_least_zero(a[1], "the variation")?)
+            by_mean_and_scv(
+                at_least_zero(a[0], "the mean")?,
+                at_least_zero(a[1], "the variation")?,
+            )
         }
         "gamma" => {
             wants(2, "(shape, mean)")?;
@@ -399,7 +506,10 @@ fn call(name: &str, arguments: Vec<Value>, folder: &Path) -> Result<Value, Strin
         "lognormal" => {
             wants(2, "(mean, squared coefficient of variation)")?;
             let sigma2 = (1.0 + at_least_zero(a[1], "the variation")?).ln();
-            Dist::LogNormal(positive(a[0], "the mean")?.ln() - 0.5 * sigma2, sigma2.sqrt())
+            Dist::LogNormal(
+                positive(a[0], "the mean")?.ln() - 0.5 * sigma2,
+                sigma2.sqrt(),
+            )
         }
         "weibull" => {
             wants(2, "(shape, mean)")?;
@@ -409,7 +519,10 @@ fn call(name: &str, arguments: Vec<Value>, folder: &Path) -> Result<Value, Strin
         }
         "pareto" => {
             wants(2, "(shape, least)")?;
-            Dist::Pareto(positive(a[0], "the shape")?, positive(a[1], "the least value")?)
+            Dist::Pareto(
+                positive(a[0], "the shape")?,
+                positive(a[1], "the least value")?,
+            )
         }
         "normal" => {
             wants(2, "(mean, deviation)")?;
@@ -428,12 +541,16 @@ fn call(name: &str, arguments: Vec<Value>, folder: &Path) -> Result<Value, Strin
         "geometric" => {
             wants(1, "(mean)")?;
             if a[0] < 1.0 {
-                return Err(format!("the mean of geometric is {}; it must be 1 or more", a[0]));
+                return Err(format!(
+                    "the mean of geometric is {}; it must be 1 or more",
+                    a[0]
+                ));
             }
             Dist::Geometric(a[0])
         }
         _ => {
-            let hint = super::nearest(name, FUNCTIONS.into_iter()).map_or(String::new(), |n| format!("; did you mean `{n}`?"));
+            let hint = super::nearest(name, FUNCTIONS.into_iter())
+                .map_or(String::new(), |n| format!("; did you mean `{n}`?"));
             return Err(format!("there is no function `{name}`{hint}"));
         }
     };
@@ -449,7 +566,11 @@ mod tests {
             ("clients".to_string(), Value::Number(64.0)),
             ("database".to_string(), Value::Text("A".into())),
         ]);
-        Scope { parameters: &parameters, folder: PathBuf::new() }.evaluate(text)
+        Scope {
+            parameters: &parameters,
+            folder: PathBuf::new(),
+        }
+        .evaluate(text)
     }
 
     #[test]

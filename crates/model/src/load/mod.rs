@@ -50,9 +50,15 @@ pub fn from_file(path: &Path, settings: &[Setting]) -> Result<Model, LoadError> 
 pub fn from_text(text: &str, file: &str, settings: &[Setting]) -> Result<Model, LoadError> {
     let root = tree::parse(text, file)?;
     let parameters = parameters::evaluate(&root, file, settings)?;
-    let context = Context { file, parameters: &parameters };
+    let context = Context {
+        file,
+        parameters: &parameters,
+    };
     let root = Section::root(&context, &root)?;
-    let mut model = Model { file: file.to_string(), ..Model::default() };
+    let mut model = Model {
+        file: file.to_string(),
+        ..Model::default()
+    };
     model.title = root.text("title")?.unwrap_or_default();
     for (name, value) in parameters.iter() {
         model.parameters.insert(name.clone(), value.to_string());

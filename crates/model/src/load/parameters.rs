@@ -10,55 +10,102 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 pub(super) fn folder(file: &str) -> PathBuf {
-    Path::new(file).parent().map(Path::to_path_buf).unwrap_or_default()
+    Path::new(file)
+        .parent()
+        .map(Path::to_path_buf)
+        .unwrap_or_default()
 }
 
-pub(super) fn evaluate(root: &Node, file: &str, settings: &[Setting]) -> Result<BTreeMap<String, Value>, LoadError> {
+pub(super) fn evaluate(
+    root: &Node,
+    file: &str,
+    settings: &[Setting],
+) -> Result<BTreeMap<String, Value>, LoadError> {
     let mut values = BTreeMap::new();
-    let wrong = |line: usize, message: String| LoadError { file: file.to_string(), line, message };
+    let wrong = |line: usize, message: String| LoadError {
+        file: file.to_string(),
+        line,
+        message,
+    };
     let empty = Vec::new();
     let declared = match &root.kind {
         Kind::Table(entries) => match entries.iter().find(|(name, ..)| name == "parameters") {
-            Some((_, _, Node { kind: Kind::Table(parameters), .. })) => parameters,
+            Some((
+                _,
+                _,
+                Node {
+                    kind: Kind::Table(parameters),
+                    ..
+                },
+            )) => parameters,
             Some((_, line, node)) => {
-                return Err(wrong(*line, format!("parameters is {}; it must be a table", node.kind.name())));
+                return Err(wrong(
+                    *line,
+                    format!("parameters is {}; it must be a table", node.kind.name()),
+                ));
             }
             None => &empty,
         },
         _ => &empty,
     };
-    if let Some((name, _)) = settings.iter().find(|(name, _)| !declared.iter().any(|(d, ..)| d == name)) {
+    if let Some((name, _)) = settings
+        .iter()
+        .find(|(name, _)| !declared.iter().any(|(d, ..)| d == name))
+    {
         let known = declared.iter().map(|(d, ..)| d.as_str());
         let hint = nearest(name, known.clone()).map_or_else(
             || format!("it has {}", known.collect::<Vec<_>>().join(", ")),
             |near| format!("did you mean `{near}`?"),
         );
-        return Err(wrong(0, format!("--set {name}: the model has no such parameter; {hint}")));
+        return Err(wrong(
+            0,
+            format!("--set {name}: the model has no such parameter; {hint}"),
+        ));
     }
     for (name, line, node) in declared {
-        let given = settings.iter().rev().find(|(n, _)| n == name).map(|(_, text)| text.as_str());
+        let given = settings
+            .iter()
+            .rev()
+            .find(|(n, _)| n == name)
+            .map(|(_, text)| text.as_str());
         let (default, choices, range) = details(node, name, &wrong)?;
         let value = match (given, &default.kind) {
-            (Some(text), _) if choices.is_some() => Value::Text(text.trim_matches(['\'', '"']).to_string()),
-            (None, Kind::Text(text)) if choices.is_some() => Value::Text(text.clone()),
-            (Some(text), _) => evaluate_one(&values, file, text).map_err(|e| wrong(0, format!("--set {name}: {e}")))?,
-            (None, Kind::Text(text)) => {
-                evaluate_one(&values, file, text).map_err(|e| wrong(*line, format!("{name}: {e}")))?
+            (Some(text), _) if choices.is_some() => {
+                Value::Text(text.trim_matches(['\'', '"']).to_string())
             }
+            (None, Kind::Text(text)) if choices.is_some() => Value::Text(text.clone()),
+            (Some(text), _) => evaluate_one(&values, file, text)
+                .map_err(|e| wrong(0, format!("--set {name}: {e}")))?,
+            (None, Kind::Text(text)) => evaluate_one(&values, file, text)
+                .map_err(|e| wrong(*line, format!("{name}: {e}")))?,
             (None, Kind::Number(x)) => Value::Number(*x),
             (None, Kind::Flag(b)) => Value::Number(f64::from(u8::from(*b))),
-            (None, other) => return Err(wrong(*line, format!("{name} is {}; it must be a number or text", other.name()))),
+            (None, other) => {
+                return Err(wrong(
+                    *line,
+                    format!("{name} is {}; it must be a number or text", other.name()),
+                ));
+            }
         };
         let origin = if given.is_some() { 0 } else { *line };
-        if let (Some(choices), Value::Text(text)) = (&choices, &value) {
-            if !choices.contains(text) {
-                return Err(wrong(origin, format!("{name} is '{text}'; it must be one of {}", choices.join(", "))));
-            }
+        if let (Some(choices), Value::Text(text)) = (&choices, &value)
+            && !choices.contains(text)
+        {
+            return Err(wrong(
+                origin,
+                format!(
+                    "{name} is '{text}'; it must be one of {}",
+                    choices.join(", ")
+                ),
+            ));
         }
-        if let (Some((low, high)), Value::Number(x)) = (range, &value) {
-            if !(low..=high).contains(x) {
-                return Err(wrong(origin, format!("{name} is {x}; it must be from {low} to {high}")));
-            }
+        if let (Some((low, high)), Value::Number(x)) = (range, &value)
+            && !(low..=high).contains(x)
+        {
+            return Err(wrong(
+                origin,
+                format!("{name} is {x}; it must be from {low} to {high}"),
+            ));
         }
         values.insert(name.clone(), value);
     }
@@ -72,7 +119,9 @@ fn details<'a>(
     name: &str,
     wrong: &impl Fn(usize, String) -> LoadError,
 ) -> Result<Details<'a>, LoadError> {
-    let Kind::Table(entries) = &node.kind else { return Ok((node, None, None)) };
+    let Kind::Table(entries) = &node.kind else {
+        return Ok((node, None, None));
+    };
     let (mut default, mut choices, mut range) = (None, None, None);
     for (key, line, value) in entries {
         match (key.as_str(), &value.kind) {
@@ -81,18 +130,36 @@ fn details<'a>(
             ("choices", Kind::List(list)) => {
                 let words: Vec<String> = list
                     .iter()
-                    .filter_map(|n| if let Kind::Text(t) = &n.kind { Some(t.clone()) } else { None })
+                    .filter_map(|n| {
+                        if let Kind::Text(t) = &n.kind {
+                            Some(t.clone())
+                        } else {
+                            None
+                        }
+                    })
                     .collect();
                 choices = Some(words);
             }
             ("range", Kind::List(list)) => match list.as_slice() {
-                [Node { kind: Kind::Number(low), .. }, Node { kind: Kind::Number(high), .. }] => {
+                [
+                    Node {
+                        kind: Kind::Number(low),
+                        ..
+                    },
+                    Node {
+                        kind: Kind::Number(high),
+                        ..
+                    },
+                ] => {
                     range = Some((*low, *high));
                 }
                 _ => return Err(wrong(*line, format!("{name}.range must be two numbers"))),
             },
             _ => {
-                return Err(wrong(*line, format!("{name}.{key} is not known; there are default, range, choices, help")));
+                return Err(wrong(
+                    *line,
+                    format!("{name}.{key} is not known; there are default, range, choices, help"),
+                ));
             }
         }
     }
@@ -101,5 +168,9 @@ fn details<'a>(
 }
 
 fn evaluate_one(values: &BTreeMap<String, Value>, file: &str, text: &str) -> Result<Value, String> {
-    Scope { parameters: values, folder: folder(file) }.evaluate(text)
+    Scope {
+        parameters: values,
+        folder: folder(file),
+    }
+    .evaluate(text)
 }

@@ -3,8 +3,8 @@
 use super::LoadError;
 use super::section::Section;
 use crate::model::{
-    Discipline, Group, Guard, Heap, Machine, Manager, Model, Pool, Queue, Resource, ResourceKind, Scheduler, Station,
-    UNLIMITED, WhenFull,
+    Discipline, Group, Guard, Heap, Machine, Manager, Model, Pool, Queue, Resource, ResourceKind,
+    Scheduler, Station, UNLIMITED, WhenFull,
 };
 use crate::policy::cpu::Policy;
 use crate::random::Dist;
@@ -20,7 +20,11 @@ pub(super) fn read(root: &Section<'_>, model: &mut Model) -> Result<(), LoadErro
         let quota = s.number("quota", 1e-6, ANY)?;
         let period = s.number("period", 1e-6, ANY)?.unwrap_or(0.1);
         let priority = s.number("priority", 0.0, ANY)?.unwrap_or(1.0);
-        model.groups.push(Group { name, quota: quota.map(|q| (q, period)), priority });
+        model.groups.push(Group {
+            name,
+            quota: quota.map(|q| (q, period)),
+            priority,
+        });
         s.finish()?;
     }
     for (name, s) in root.named("heaps")? {
@@ -41,8 +45,17 @@ pub(super) fn read(root: &Section<'_>, model: &mut Model) -> Result<(), LoadErro
         let servers = if s.flag("shared")? { 1 } else { UNLIMITED };
         s.known("latency");
         s.known("bandwidth");
-        let queue = Queue { discipline: Discipline::Fifo, capacity: UNLIMITED, when_full: WhenFull::Reject, patience: None };
-        model.stations.push(Station { name, servers, queue });
+        let queue = Queue {
+            discipline: Discipline::Fifo,
+            capacity: UNLIMITED,
+            when_full: WhenFull::Reject,
+            patience: None,
+        };
+        model.stations.push(Station {
+            name,
+            servers,
+            queue,
+        });
         s.finish()?;
     }
     for (name, s) in root.named("resources")? {
@@ -51,7 +64,9 @@ pub(super) fn read(root: &Section<'_>, model: &mut Model) -> Result<(), LoadErro
     }
     if let Some(list) = root.list("conditions")? {
         for node in list {
-            model.conditions.push(root.context.text_of("conditions", node)?);
+            model
+                .conditions
+                .push(root.context.text_of("conditions", node)?);
         }
     }
     for (name, s) in root.named("guards")? {
@@ -87,37 +102,62 @@ fn machine(name: String, s: &Section<'_>) -> Result<Machine, LoadError> {
         ("cfs", 6),
         ("eevdf", 7),
     ];
-    let positive = |key: &str, default: f64| -> Result<f64, LoadError> { Ok(s.number(key, 1e-9, ANY)?.unwrap_or(default)) };
+    let positive = |key: &str, default: f64| -> Result<f64, LoadError> {
+        Ok(s.number(key, 1e-9, ANY)?.unwrap_or(default))
+    };
     let scheduler = match s.choice("scheduler", &kinds)?.unwrap_or(0) {
         1 => Scheduler::RoundRobin { quantum: ANY },
-        2 => Scheduler::RoundRobin { quantum: positive("quantum", 0.01)? },
+        2 => Scheduler::RoundRobin {
+            quantum: positive("quantum", 0.01)?,
+        },
         3 => Scheduler::Priority { preemptive: true },
         4 => Scheduler::Priority { preemptive: false },
         5 => Scheduler::Linux24 {
             tick: positive("tick", 0.01)?,
             slice_ticks: s.count("slice_ticks", 1.0)?.unwrap_or(6).min(1000),
             preempt_lead: s.count("preempt_lead", 0.0)?.unwrap_or(1),
-            sampled: !matches!(s.choice("accounting", &[("sampled", 0), ("exact", 1)])?, Some(1)),
+            sampled: !matches!(
+                s.choice("accounting", &[("sampled", 0), ("exact", 1)])?,
+                Some(1)
+            ),
         },
         6 => Scheduler::Cfs {
             latency: positive("latency", 0.006)?,
             granularity: positive("granularity", 0.00075)?,
             wakeup_granularity: positive("wakeup_granularity", 0.001)?,
         },
-        7 => Scheduler::Eevdf { slice: positive("slice", 0.003)? },
+        7 => Scheduler::Eevdf {
+            slice: positive("slice", 0.003)?,
+        },
         _ => Scheduler::ProcessorSharing,
     };
     if scheduler != Scheduler::ProcessorSharing && cores > 128 {
-        return Err(s.wrong("cores", format!("it is {cores}; it must be from 1 to 128 under this scheduler")));
+        return Err(s.wrong(
+            "cores",
+            format!("it is {cores}; it must be from 1 to 128 under this scheduler"),
+        ));
     }
     if scheduler == Scheduler::ProcessorSharing && switch_cost > 0.0 {
-        return Err(s.wrong("switch_cost", "processor sharing switches infinitely often; use round-robin, cfs or eevdf"));
+        return Err(s.wrong(
+            "switch_cost",
+            "processor sharing switches infinitely often; use round-robin, cfs or eevdf",
+        ));
     }
-    Ok(Machine { name, cores, speed, scheduler, switch_cost })
+    Ok(Machine {
+        name,
+        cores,
+        speed,
+        scheduler,
+        switch_cost,
+    })
 }
 
 fn queue(s: &Section<'_>, key: &str, extra: &[(&str, Discipline)]) -> Result<Queue, LoadError> {
-    let mut kinds = vec![("fifo", Discipline::Fifo), ("lifo", Discipline::Lifo), ("priority", Discipline::Priority)];
+    let mut kinds = vec![
+        ("fifo", Discipline::Fifo),
+        ("lifo", Discipline::Lifo),
+        ("priority", Discipline::Priority),
+    ];
     kinds.extend(extra);
     let when = [("reject", WhenFull::Reject), ("block", WhenFull::Block)];
     Ok(Queue {
@@ -135,14 +175,30 @@ fn names<T>(list: &[T], name: impl Fn(&T) -> &str) -> Vec<&str> {
 fn pool(name: String, s: &Section<'_>, model: &Model) -> Result<Pool, LoadError> {
     let machine = s.reference("machine", "machine", &names(&model.machines, |m| &m.name))?;
     let fixed = s.count("threads", 1.0)?;
-    let min_threads = s.count("min_threads", 0.0)?.or(fixed.filter(|&n| n != UNLIMITED)).unwrap_or(0);
-    let max_threads = s.count("max_threads", 1.0)?.or(fixed).unwrap_or(if min_threads > 0 { min_threads } else { 1 });
+    let min_threads = s
+        .count("min_threads", 0.0)?
+        .or(fixed.filter(|&n| n != UNLIMITED))
+        .unwrap_or(0);
+    let max_threads = s
+        .count("max_threads", 1.0)?
+        .or(fixed)
+        .unwrap_or(if min_threads > 0 { min_threads } else { 1 });
     if max_threads < min_threads {
-        return Err(s.wrong("max_threads", format!("it is {max_threads}; it must be min_threads ({min_threads}) or more")));
+        return Err(s.wrong(
+            "max_threads",
+            format!("it is {max_threads}; it must be min_threads ({min_threads}) or more"),
+        ));
     }
-    let min_threads = if fixed.is_none() && min_threads == 0 && max_threads == 1 { 1 } else { min_threads };
+    let min_threads = if fixed.is_none() && min_threads == 0 && max_threads == 1 {
+        1
+    } else {
+        min_threads
+    };
     if min_threads > 1_000_000 {
-        return Err(s.wrong("threads", format!("it is {min_threads}; it must be from 1 to 1000000, or unlimited")));
+        return Err(s.wrong(
+            "threads",
+            format!("it is {min_threads}; it must be from 1 to 1000000, or unlimited"),
+        ));
     }
     let mut affinity = u128::MAX;
     if let Some(list) = s.list("cores")? {
@@ -151,7 +207,13 @@ fn pool(name: String, s: &Section<'_>, model: &Model) -> Result<Pool, LoadError>
         for node in list {
             let core = s.context.number_of("cores", node)?;
             if core < 0.0 || core >= f64::from(cores) || core.fract() != 0.0 {
-                return Err(s.wrong("cores", format!("core {core} is not there; the machine has 0 to {}", cores.max(1) - 1)));
+                return Err(s.wrong(
+                    "cores",
+                    format!(
+                        "core {core} is not there; the machine has 0 to {}",
+                        cores.max(1) - 1
+                    ),
+                ));
             }
             affinity |= 1 << core as u32;
         }
@@ -160,15 +222,24 @@ fn pool(name: String, s: &Section<'_>, model: &Model) -> Result<Pool, LoadError>
     let group = s.reference("group", "group", &names(&model.groups, |g| &g.name))?;
     if machine.is_some_and(shares) {
         if affinity != u128::MAX {
-            return Err(s.wrong("cores", "processor sharing knows no cores; use fcfs, round-robin, cfs or eevdf"));
+            return Err(s.wrong(
+                "cores",
+                "processor sharing knows no cores; use fcfs, round-robin, cfs or eevdf",
+            ));
         }
         if group.is_some_and(|g| model.groups[g].quota.is_some()) {
-            return Err(s.wrong("group", "a quota needs a machine with fcfs, round-robin, priority, cfs or eevdf"));
+            return Err(s.wrong(
+                "group",
+                "a quota needs a machine with fcfs, round-robin, priority, cfs or eevdf",
+            ));
         }
     }
     let keyed = s.flag("keyed")?;
     if keyed && min_threads != max_threads {
-        return Err(s.wrong("keyed", "a pool with a thread for each client needs a fixed number of threads"));
+        return Err(s.wrong(
+            "keyed",
+            "a pool with a thread for each client needs a fixed number of threads",
+        ));
     }
     for key in ["program", "entries"] {
         s.known(key);
@@ -178,12 +249,16 @@ fn pool(name: String, s: &Section<'_>, model: &Model) -> Result<Pool, LoadError>
         machine,
         min_threads,
         max_threads,
-        idle_timeout: s.number("idle_timeout", 0.0, ANY)?.unwrap_or(if min_threads == 0 { 0.0 } else { ANY }),
+        idle_timeout: s
+            .number("idle_timeout", 0.0, ANY)?
+            .unwrap_or(if min_threads == 0 { 0.0 } else { ANY }),
         create_cpu: s.dist("create_cpu")?,
         destroy_cpu: s.dist("destroy_cpu")?,
         start_delay: s.dist("start_delay")?,
         queue: queue(s, "queue", &[])?,
-        wake_last: s.choice("wake", &[("first", false), ("last", true)])?.unwrap_or(false),
+        wake_last: s
+            .choice("wake", &[("first", false), ("last", true)])?
+            .unwrap_or(false),
         keyed,
         weight: s.number("weight", 1.0, 1e6)?.unwrap_or(1024.0),
         priority: s.number("priority", -1e6, 1e6)?.unwrap_or(0.0) as i32,
@@ -197,25 +272,51 @@ fn pool(name: String, s: &Section<'_>, model: &Model) -> Result<Pool, LoadError>
 
 fn station(name: String, s: &Section<'_>) -> Result<Station, LoadError> {
     let servers = s.count("servers", 1.0)?.unwrap_or(1);
-    let extra = [("ps", Discipline::Sharing), ("preemptive", Discipline::Preemptive), ("fcfs", Discipline::Fifo)];
+    let extra = [
+        ("ps", Discipline::Sharing),
+        ("preemptive", Discipline::Preemptive),
+        ("fcfs", Discipline::Fifo),
+    ];
     let queue = queue(s, "discipline", &extra)?;
-    if queue.discipline == Discipline::Sharing && (queue.capacity != UNLIMITED || queue.patience.is_some()) {
-        return Err(s.wrong("discipline", "under processor sharing nobody waits: no capacity, no patience"));
+    if queue.discipline == Discipline::Sharing
+        && (queue.capacity != UNLIMITED || queue.patience.is_some())
+    {
+        return Err(s.wrong(
+            "discipline",
+            "under processor sharing nobody waits: no capacity, no patience",
+        ));
     }
-    Ok(Station { name, servers, queue })
+    Ok(Station {
+        name,
+        servers,
+        queue,
+    })
 }
 
 fn resource(name: String, s: &Section<'_>) -> Result<Resource, LoadError> {
-    let kinds = [("mutex", 0), ("rwlock", 1), ("semaphore", 2), ("connections", 3)];
+    let kinds = [
+        ("mutex", 0),
+        ("rwlock", 1),
+        ("semaphore", 2),
+        ("connections", 3),
+    ];
     let kind = s.required("kind", s.choice("kind", &kinds)?)?;
-    let units = if kind >= 2 { s.required("units", s.count("units", 1.0)?)? } else { 1 };
+    let units = if kind >= 2 {
+        s.required("units", s.count("units", 1.0)?)?
+    } else {
+        1
+    };
     let kind = match kind {
         0 => ResourceKind::Mutex,
         1 => ResourceKind::ReadWrite {
-            prefer_readers: s.choice("prefer", &[("order", false), ("readers", true)])?.unwrap_or(false),
+            prefer_readers: s
+                .choice("prefer", &[("order", false), ("readers", true)])?
+                .unwrap_or(false),
         },
         2 => ResourceKind::Semaphore,
-        _ => ResourceKind::Connections { connect: s.dist("connect")? },
+        _ => ResourceKind::Connections {
+            connect: s.dist("connect")?,
+        },
     };
     Ok(Resource { name, units, kind })
 }
@@ -228,18 +329,25 @@ fn heap(name: String, s: &Section<'_>, model: &Model) -> Result<Heap, LoadError>
         machine: s.required("machine", machine)?,
         cpu: s.required("cpu", s.dist("cpu")?)?,
         threads: s.count("threads", 1.0)?.unwrap_or(1).min(1024),
-        concurrent: s.choice("mode", &[("stop-the-world", false), ("concurrent", true)])?.unwrap_or(false),
+        concurrent: s
+            .choice("mode", &[("stop-the-world", false), ("concurrent", true)])?
+            .unwrap_or(false),
         start_at: s.number("start_at", 0.01, 1.0)?.unwrap_or(0.5),
     })
 }
 
 fn manager(s: &Section<'_>, model: &Model) -> Result<Manager, LoadError> {
-    let policies: Vec<(&str, Policy)> =
-        Policy::NAMES.iter().filter_map(|name| name.parse().ok().map(|policy| (*name, policy))).collect();
+    let policies: Vec<(&str, Policy)> = Policy::NAMES
+        .iter()
+        .filter_map(|name| name.parse().ok().map(|policy| (*name, policy)))
+        .collect();
     let machine = s.reference("machine", "machine", &names(&model.machines, |m| &m.name))?;
     let machine = s.required("machine", machine)?;
     if model.machines[machine].scheduler == Scheduler::ProcessorSharing {
-        return Err(s.wrong("machine", "a CPU manager needs fcfs, round-robin, priority, cfs or eevdf"));
+        return Err(s.wrong(
+            "machine",
+            "a CPU manager needs fcfs, round-robin, priority, cfs or eevdf",
+        ));
     }
     let mut groups = Vec::new();
     for node in s.required("groups", s.list("groups")?)? {

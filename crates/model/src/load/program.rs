@@ -13,8 +13,30 @@ use crate::random::Dist;
 
 /// What can be the verb of a step.
 const VERBS: [&str; 25] = [
-    "cpu", "wait", "sleep", "visit", "lock", "unlock", "acquire", "release", "await", "notify", "call", "forward", "send",
-    "reply", "fork", "branch", "by_class", "repeat", "allocate", "phase", "admit", "fail", "transfer", "connect",
+    "cpu",
+    "wait",
+    "sleep",
+    "visit",
+    "lock",
+    "unlock",
+    "acquire",
+    "release",
+    "await",
+    "notify",
+    "call",
+    "forward",
+    "send",
+    "reply",
+    "fork",
+    "branch",
+    "by_class",
+    "repeat",
+    "allocate",
+    "phase",
+    "admit",
+    "fail",
+    "transfer",
+    "connect",
     "handshake",
 ];
 
@@ -38,18 +60,29 @@ pub(super) fn read(root: &Section<'_>, model: &mut Model) -> Result<(), LoadErro
     let mut bodies = Vec::new();
     for (p, (pool, s)) in root.named("pools")?.into_iter().enumerate() {
         if let Some(node) = s.node("program") {
-            model.entries.push(Entry { name: pool.clone(), pool: p, program: Vec::new() });
+            model.entries.push(Entry {
+                name: pool.clone(),
+                pool: p,
+                program: Vec::new(),
+            });
             bodies.push((pool.clone(), node));
         }
         if let Some(entries) = s.section("entries")? {
             for (name, _, node) in entries.entries {
                 let name = format!("{pool}.{name}");
-                model.entries.push(Entry { name: name.clone(), pool: p, program: Vec::new() });
+                model.entries.push(Entry {
+                    name: name.clone(),
+                    pool: p,
+                    program: Vec::new(),
+                });
                 bodies.push((name, node));
             }
         }
         if !model.entries.iter().any(|e| e.pool == p) {
-            return Err(root.context.wrong(s.line, format!("pools.{pool} has no program: add program = [ … ]")));
+            return Err(root.context.wrong(
+                s.line,
+                format!("pools.{pool} has no program: add program = [ … ]"),
+            ));
         }
     }
     let mut programs = Programs::new(root, model)?;
@@ -61,7 +94,10 @@ pub(super) fn read(root: &Section<'_>, model: &mut Model) -> Result<(), LoadErro
 }
 
 impl<'a> Programs<'a> {
-    pub(super) fn new(root: &'a Section<'a>, model: &'a mut Model) -> Result<Programs<'a>, LoadError> {
+    pub(super) fn new(
+        root: &'a Section<'a>,
+        model: &'a mut Model,
+    ) -> Result<Programs<'a>, LoadError> {
         let mut tls = Vec::new();
         for (name, s) in root.named("tls")? {
             tls.push(Tls {
@@ -73,8 +109,17 @@ impl<'a> Programs<'a> {
             });
             s.finish()?;
         }
-        let classes = root.named("classes")?.into_iter().map(|(name, _)| name).collect();
-        Ok(Programs { root, model, tls, classes })
+        let classes = root
+            .named("classes")?
+            .into_iter()
+            .map(|(name, _)| name)
+            .collect();
+        Ok(Programs {
+            root,
+            model,
+            tls,
+            classes,
+        })
     }
 
     pub(super) fn steps(
@@ -86,23 +131,39 @@ impl<'a> Programs<'a> {
         phases: usize,
     ) -> Result<Vec<Step>, LoadError> {
         let Kind::List(list) = &node.kind else {
-            return Err(self.root.context.wrong(node.line, format!("{path} is {}; it must be a list of steps", node.kind.name())));
+            return Err(self.root.context.wrong(
+                node.line,
+                format!("{path} is {}; it must be a list of steps", node.kind.name()),
+            ));
         };
         let mut steps = Vec::new();
         for (i, node) in list.iter().enumerate() {
             let s = Section::of(self.root.context, format!("{path}[{i}]"), node)?;
-            let verbs: Vec<&str> = s.entries.iter().map(|e| e.0.as_str()).filter(|k| VERBS.contains(k)).collect();
+            let verbs: Vec<&str> = s
+                .entries
+                .iter()
+                .map(|e| e.0.as_str())
+                .filter(|k| VERBS.contains(k))
+                .collect();
             match verbs[..] {
                 [verb] => self.step(&s, verb, thread, (loops, phases), &mut steps)?,
                 // A visit may be called a wait for something; anything else with two verbs is two steps in one.
                 [] => {
                     let key = s.entries.first().map_or("", |e| e.0.as_str());
-                    let hint = super::nearest(key, VERBS.into_iter())
-                        .map_or_else(|| format!("there are {}", VERBS.join(", ")), |n| format!("did you mean `{n}`?"));
-                    return Err(s.context.wrong(s.line, format!("{}: `{key}` is no step; {hint}", s.path)));
+                    let hint = super::nearest(key, VERBS.into_iter()).map_or_else(
+                        || format!("there are {}", VERBS.join(", ")),
+                        |n| format!("did you mean `{n}`?"),
+                    );
+                    return Err(s
+                        .context
+                        .wrong(s.line, format!("{}: `{key}` is no step; {hint}", s.path)));
                 }
                 _ => {
-                    let message = format!("{}: {} are several steps; write one table for each", s.path, verbs.join(" and "));
+                    let message = format!(
+                        "{}: {} are several steps; write one table for each",
+                        s.path,
+                        verbs.join(" and ")
+                    );
                     return Err(s.context.wrong(s.line, message));
                 }
             }
@@ -123,7 +184,12 @@ impl<'a> Programs<'a> {
     }
 
     fn resource(&self, s: &Section<'_>, verb: &str) -> Result<usize, LoadError> {
-        let known: Vec<&str> = self.model.resources.iter().map(|r| r.name.as_str()).collect();
+        let known: Vec<&str> = self
+            .model
+            .resources
+            .iter()
+            .map(|r| r.name.as_str())
+            .collect();
         s.required(verb, s.reference(verb, "resource", &known)?)
     }
 
@@ -143,7 +209,10 @@ impl<'a> Programs<'a> {
             _ => {
                 let units = s.count("units", 1.0)?.unwrap_or(1);
                 if units > r.units {
-                    return Err(s.wrong("units", format!("it is {units}; {} has only {}", r.name, r.units)));
+                    return Err(s.wrong(
+                        "units",
+                        format!("it is {units}; {} has only {}", r.name, r.units),
+                    ));
                 }
                 Ok(Mode::Units(units))
             }
@@ -153,13 +222,23 @@ impl<'a> Programs<'a> {
     fn link(&self, s: &Section<'_>, name: &str) -> Result<usize, LoadError> {
         let links = self.root.named("links")?;
         let known: Vec<&str> = links.iter().map(|l| l.0.as_str()).collect();
-        find(name, "link", &known).map_err(|e| s.context.wrong(s.line, format!("{}: {e}", s.path)))?;
+        find(name, "link", &known)
+            .map_err(|e| s.context.wrong(s.line, format!("{}: {e}", s.path)))?;
         let station = self.model.stations.iter().position(|st| st.name == name);
-        station.ok_or_else(|| s.context.wrong(s.line, format!("{}: {name} is no link", s.path)))
+        station.ok_or_else(|| {
+            s.context
+                .wrong(s.line, format!("{}: {name} is no link", s.path))
+        })
     }
 
     /// Bytes over a link: its server for as long as they take, then the latency.
-    fn transfer(&self, s: &Section<'_>, name: &str, bytes: Dist, steps: &mut Vec<Step>) -> Result<(), LoadError> {
+    fn transfer(
+        &self,
+        s: &Section<'_>,
+        name: &str,
+        bytes: Dist,
+        steps: &mut Vec<Step>,
+    ) -> Result<(), LoadError> {
         let station = self.link(s, name)?;
         let (latency, per_byte) = parts::link(self.root, name)?;
         if per_byte > 0.0 && bytes != Dist::Constant(0.0) {
@@ -182,7 +261,8 @@ impl<'a> Programs<'a> {
         match verb {
             "cpu" => {
                 if !thread {
-                    let message = "only threads of a pool use CPU; call an entry, or visit a station";
+                    let message =
+                        "only threads of a pool use CPU; call an entry, or visit a station";
                     return Err(s.wrong("cpu", message));
                 }
                 steps.push(Step::Cpu(s.required("cpu", s.dist("cpu")?)?));
@@ -196,7 +276,12 @@ impl<'a> Programs<'a> {
                 }
             }
             "visit" => {
-                let known: Vec<&str> = self.model.stations.iter().map(|st| st.name.as_str()).collect();
+                let known: Vec<&str> = self
+                    .model
+                    .stations
+                    .iter()
+                    .map(|st| st.name.as_str())
+                    .collect();
                 let station = s.required("visit", s.reference("visit", "station", &known)?)?;
                 steps.push(Step::Visit(station, s.required("time", s.dist("time")?)?));
             }
@@ -224,7 +309,8 @@ impl<'a> Programs<'a> {
             }
             "notify" => {
                 let known: Vec<&str> = self.model.conditions.iter().map(String::as_str).collect();
-                let condition = s.required("notify", s.reference("notify", "condition", &known)?)?;
+                let condition =
+                    s.required("notify", s.reference("notify", "condition", &known)?)?;
                 steps.push(Step::Notify(condition, s.flag("all")?));
             }
             "call" => {
@@ -254,12 +340,21 @@ impl<'a> Programs<'a> {
                 let mut branches = Vec::new();
                 for (i, node) in s.list("fork")?.unwrap_or_default().iter().enumerate() {
                     // A branch runs beside its parent's thread, so it has none itself.
-                    branches.push(self.steps(&format!("{}.fork[{i}]", s.path), node, false, 0, 0)?);
+                    branches.push(self.steps(
+                        &format!("{}.fork[{i}]", s.path),
+                        node,
+                        false,
+                        0,
+                        0,
+                    )?);
                 }
                 let all = branches.len() as u32;
                 let wait_for = s.count("wait_for", 0.0)?.unwrap_or(all);
                 if wait_for > all {
-                    return Err(s.wrong("wait_for", format!("it is {wait_for}; there are only {all} branches")));
+                    return Err(s.wrong(
+                        "wait_for",
+                        format!("it is {wait_for}; there are only {all} branches"),
+                    ));
                 }
                 steps.push(Step::Fork(branches, wait_for));
             }
@@ -271,7 +366,16 @@ impl<'a> Programs<'a> {
                 let known: Vec<&str> = classes.iter().map(String::as_str).collect();
                 for (name, _, node) in by_class.entries {
                     let class = find(name, "class", &known).map_err(|e| by_class.wrong(name, e))?;
-                    arms.push((class, self.steps(&format!("{}.{name}", by_class.path), node, thread, depth.0, depth.1)?));
+                    arms.push((
+                        class,
+                        self.steps(
+                            &format!("{}.{name}", by_class.path),
+                            node,
+                            thread,
+                            depth.0,
+                            depth.1,
+                        )?,
+                    ));
                 }
                 steps.push(Step::ByClass(arms));
             }
@@ -295,7 +399,10 @@ impl<'a> Programs<'a> {
             "admit" => {
                 let known: Vec<&str> = self.model.guards.iter().map(|g| g.name.as_str()).collect();
                 let guard = s.required("admit", s.reference("admit", "guard", &known)?)?;
-                steps.push(Step::Admit(guard, 1.0 - s.number("resumed", 0.0, 1.0)?.unwrap_or(0.0)));
+                steps.push(Step::Admit(
+                    guard,
+                    1.0 - s.number("resumed", 0.0, 1.0)?.unwrap_or(0.0),
+                ));
             }
             "transfer" => {
                 let bytes = s.required("bytes", s.dist("bytes")?)?;
@@ -314,13 +421,22 @@ impl<'a> Programs<'a> {
     }
 
     fn phase(&mut self, name: &str) -> usize {
-        self.model.phases.iter().position(|p| p == name).unwrap_or_else(|| {
-            self.model.phases.push(name.to_string());
-            self.model.phases.len() - 1
-        })
+        self.model
+            .phases
+            .iter()
+            .position(|p| p == name)
+            .unwrap_or_else(|| {
+                self.model.phases.push(name.to_string());
+                self.model.phases.len() - 1
+            })
     }
 
-    fn branch(&mut self, s: &Section<'_>, thread: bool, depth: (usize, usize)) -> Result<Step, LoadError> {
+    fn branch(
+        &mut self,
+        s: &Section<'_>,
+        thread: bool,
+        depth: (usize, usize),
+    ) -> Result<Step, LoadError> {
         let mut arms = Vec::new();
         let mut total = 0.0;
         for (i, node) in s.list("branch")?.unwrap_or_default().iter().enumerate() {
@@ -331,17 +447,31 @@ impl<'a> Programs<'a> {
             arm.finish()?;
         }
         if total > 1.0 + 1e-9 {
-            return Err(s.wrong("branch", format!("the probabilities sum to {total}; they must not exceed 1")));
+            return Err(s.wrong(
+                "branch",
+                format!("the probabilities sum to {total}; they must not exceed 1"),
+            ));
         }
         Ok(Step::Branch(arms))
     }
 
-    fn handshake(&mut self, s: &Section<'_>, thread: bool, steps: &mut Vec<Step>) -> Result<(), LoadError> {
+    fn handshake(
+        &mut self,
+        s: &Section<'_>,
+        thread: bool,
+        steps: &mut Vec<Step>,
+    ) -> Result<(), LoadError> {
         if !thread {
-            return Err(s.wrong("handshake", "the server's threads do handshakes: put it into a pool's program"));
+            return Err(s.wrong(
+                "handshake",
+                "the server's threads do handshakes: put it into a pool's program",
+            ));
         }
         let known: Vec<&str> = self.tls.iter().map(|t| t.name.as_str()).collect();
-        let which = s.required("handshake", s.reference("handshake", "tls section", &known)?)?;
+        let which = s.required(
+            "handshake",
+            s.reference("handshake", "tls section", &known)?,
+        )?;
         let resumed = s.number("resumed", 0.0, 1.0)?.unwrap_or(0.0);
         let latency = match s.text("link")? {
             Some(link) => {
@@ -350,7 +480,10 @@ impl<'a> Programs<'a> {
             }
             None => Dist::Constant(0.0),
         };
-        let (resumed_phase, full_phase) = (self.phase("handshake, resumed"), self.phase("handshake, full"));
+        let (resumed_phase, full_phase) = (
+            self.phase("handshake, resumed"),
+            self.phase("handshake, full"),
+        );
         let t = &self.tls[which];
         let arm = |cpu: &Dist, trips: f64| {
             let mut body = vec![Step::Cpu(cpu.clone())];
@@ -360,8 +493,17 @@ impl<'a> Programs<'a> {
             body
         };
         steps.push(Step::Branch(vec![
-            (resumed, vec![Step::Phase(resumed_phase, arm(&t.resumed_cpu, t.resumed_trips))]),
-            (1.0 - resumed, vec![Step::Phase(full_phase, arm(&t.full_cpu, t.full_trips))]),
+            (
+                resumed,
+                vec![Step::Phase(
+                    resumed_phase,
+                    arm(&t.resumed_cpu, t.resumed_trips),
+                )],
+            ),
+            (
+                1.0 - resumed,
+                vec![Step::Phase(full_phase, arm(&t.full_cpu, t.full_trips))],
+            ),
         ]));
         Ok(())
     }

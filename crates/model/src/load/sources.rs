@@ -16,7 +16,10 @@ const ANY: f64 = f64::INFINITY;
 pub(super) fn read(root: &Section<'_>, model: &mut Model) -> Result<(), LoadError> {
     let classes = root.named("classes")?;
     if classes.is_empty() {
-        return Err(root.context.wrong(1, "a model needs a request class: [classes.request] with arrivals and program"));
+        return Err(root.context.wrong(
+            1,
+            "a model needs a request class: [classes.request] with arrivals and program",
+        ));
     }
     let mut bodies = Vec::new();
     {
@@ -47,7 +50,13 @@ pub(super) fn read(root: &Section<'_>, model: &mut Model) -> Result<(), LoadErro
                 next[i].push((i, again));
             }
             let think = s.dist("think")?;
-            model.sources.push(Source { name: name.clone(), arrivals, start: vec![(i, 1.0)], next, think });
+            model.sources.push(Source {
+                name: name.clone(),
+                arrivals,
+                start: vec![(i, 1.0)],
+                next,
+                think,
+            });
         }
         s.finish()?;
     }
@@ -62,7 +71,13 @@ pub(super) fn read(root: &Section<'_>, model: &mut Model) -> Result<(), LoadErro
                 next[from] = chances(&chain, class, &names)?.unwrap_or_default();
             }
         }
-        model.sources.push(Source { name, arrivals, start, next, think: s.dist("think")? });
+        model.sources.push(Source {
+            name,
+            arrivals,
+            start,
+            next,
+            think: s.dist("think")?,
+        });
         s.finish()?;
     }
     if model.sources.is_empty() {
@@ -73,8 +88,14 @@ pub(super) fn read(root: &Section<'_>, model: &mut Model) -> Result<(), LoadErro
 }
 
 /// `{ home = 0.3, search = 0.5 }`: classes with probabilities; what is missing to 1 leaves.
-fn chances(s: &Section<'_>, key: &str, names: &[&str]) -> Result<Option<Vec<(usize, f64)>>, LoadError> {
-    let Some(table) = s.section(key)? else { return Ok(None) };
+fn chances(
+    s: &Section<'_>,
+    key: &str,
+    names: &[&str],
+) -> Result<Option<Vec<(usize, f64)>>, LoadError> {
+    let Some(table) = s.section(key)? else {
+        return Ok(None);
+    };
     let mut list = Vec::new();
     for (name, _, _) in table.entries {
         let class = find(name, "class", names).map_err(|e| table.wrong(name, e))?;
@@ -83,7 +104,10 @@ fn chances(s: &Section<'_>, key: &str, names: &[&str]) -> Result<Option<Vec<(usi
     }
     let total: f64 = list.iter().map(|x| x.1).sum();
     if total > 1.0 + 1e-9 {
-        return Err(s.wrong(key, format!("the probabilities sum to {total}; they must not exceed 1")));
+        return Err(s.wrong(
+            key,
+            format!("the probabilities sum to {total}; they must not exceed 1"),
+        ));
     }
     Ok(Some(list))
 }
@@ -101,13 +125,22 @@ fn arrivals(s: &Section<'_>) -> Result<Option<Arrivals>, LoadError> {
     }
     if let Some(between) = s.dist("arrivals")? {
         if between.mean() <= 0.0 || !between.mean().is_finite() {
-            return Err(s.wrong("arrivals", format!("the mean time between arrivals is {}; it must be above 0", between.mean())));
+            return Err(s.wrong(
+                "arrivals",
+                format!(
+                    "the mean time between arrivals is {}; it must be above 0",
+                    between.mean()
+                ),
+            ));
         }
         found.push(("arrivals", Arrivals::Open(between)));
     }
     if let Some(clients) = s.count("clients", 0.0)? {
         if clients > 10_000_000 {
-            return Err(s.wrong("clients", format!("it is {clients}; it must be from 0 to 10000000")));
+            return Err(s.wrong(
+                "clients",
+                format!("it is {clients}; it must be from 0 to 10000000"),
+            ));
         }
         if clients > 0 {
             found.push(("clients", Arrivals::Closed(clients)));
@@ -121,13 +154,19 @@ fn arrivals(s: &Section<'_>) -> Result<Option<Arrivals>, LoadError> {
         let mut times = numbers(&path).map_err(|e| s.wrong("trace", e))?;
         times.sort_by(f64::total_cmp);
         if times.last().is_none_or(|&t| t <= 0.0) {
-            return Err(s.wrong("trace", "it needs instants in seconds, one a line, the last above 0"));
+            return Err(s.wrong(
+                "trace",
+                "it needs instants in seconds, one a line, the last above 0",
+            ));
         }
         found.push(("trace", Arrivals::Trace(times.into())));
     }
     if found.len() > 1 {
         let names: Vec<&str> = found.iter().map(|f| f.0).collect();
-        return Err(s.wrong(names[1], format!("{} exclude each other", names.join(" and "))));
+        return Err(s.wrong(
+            names[1],
+            format!("{} exclude each other", names.join(" and ")),
+        ));
     }
     Ok(found.pop().map(|f| f.1))
 }
@@ -150,10 +189,15 @@ fn states(s: &Section<'_>, list: &[Node]) -> Result<Vec<(f64, f64)>, LoadError> 
 
 /// The first number of every line of a file; comments and headings are skipped.
 pub(super) fn numbers(path: &Path) -> Result<Vec<f64>, String> {
-    let text = std::fs::read_to_string(path).map_err(|e| format!("{} cannot be read: {e}", path.display()))?;
+    let text = std::fs::read_to_string(path)
+        .map_err(|e| format!("{} cannot be read: {e}", path.display()))?;
     let mut values = Vec::new();
     for line in text.lines() {
-        let first = line.split([',', ';', '\t', ' ']).next().unwrap_or_default().trim();
+        let first = line
+            .split([',', ';', '\t', ' '])
+            .next()
+            .unwrap_or_default()
+            .trim();
         if let Ok(x) = first.parse::<f64>() {
             if !(x.is_finite() && x >= 0.0) {
                 return Err(format!("{}: {x} is not 0 or more", path.display()));

@@ -33,7 +33,13 @@ pub struct Budget {
 /// The budget of the next interval.
 pub fn budget(s: &Snapshot) -> Budget {
     let capacity = (s.interval * s.cpus).max(0.0);
-    let floor = |x: f64| if x.is_finite() { (x + 1e-9).floor().max(0.0) as u64 } else { u64::MAX };
+    let floor = |x: f64| {
+        if x.is_finite() {
+            (x + 1e-9).floor().max(0.0) as u64
+        } else {
+            u64::MAX
+        }
+    };
     Budget {
         new: floor((capacity - s.resumed * s.cost_resumed) / s.cost_new),
         resumed: floor(capacity / s.cost_resumed),
@@ -44,7 +50,13 @@ pub fn budget(s: &Snapshot) -> Budget {
 mod tests {
     use super::*;
 
-    const BASE: Snapshot = Snapshot { interval: 2.0, cpus: 4.0, resumed: 100.0, cost_new: 0.175, cost_resumed: 0.002 };
+    const BASE: Snapshot = Snapshot {
+        interval: 2.0,
+        cpus: 4.0,
+        resumed: 100.0,
+        cost_new: 0.175,
+        cost_resumed: 0.002,
+    };
 
     #[test]
     fn new_connections_get_what_resumers_leave() {
@@ -54,7 +66,14 @@ mod tests {
 
     #[test]
     fn nothing_is_left_when_resumers_take_all() {
-        assert_eq!(budget(&Snapshot { resumed: 5000.0, ..BASE }).new, 0);
+        assert_eq!(
+            budget(&Snapshot {
+                resumed: 5000.0,
+                ..BASE
+            })
+            .new,
+            0
+        );
     }
 
     #[test]
@@ -64,15 +83,29 @@ mod tests {
 
     #[test]
     fn no_cpus_admit_nobody_and_free_connections_are_not_bounded() {
-        assert_eq!(budget(&Snapshot { cpus: 0.0, ..BASE }), Budget { new: 0, resumed: 0 });
-        assert_eq!(budget(&Snapshot { cost_resumed: 0.0, ..BASE }).resumed, u64::MAX);
+        assert_eq!(
+            budget(&Snapshot { cpus: 0.0, ..BASE }),
+            Budget { new: 0, resumed: 0 }
+        );
+        assert_eq!(
+            budget(&Snapshot {
+                cost_resumed: 0.0,
+                ..BASE
+            })
+            .resumed,
+            u64::MAX
+        );
     }
 
     #[test]
     fn more_cpus_never_admit_fewer() {
         let mut last = 0;
         for cpus in 0..64 {
-            let now = budget(&Snapshot { cpus: f64::from(cpus), ..BASE }).new;
+            let now = budget(&Snapshot {
+                cpus: f64::from(cpus),
+                ..BASE
+            })
+            .new;
             assert!(now >= last);
             last = now;
         }

@@ -24,8 +24,13 @@ pub enum Policy {
 
 impl Policy {
     /// Names in model files.
-    pub const NAMES: [&str; 5] =
-        ["batch", "round-robin", "equipartition", "dynamic-space-sharing", "priority-weighted"];
+    pub const NAMES: [&str; 5] = [
+        "batch",
+        "round-robin",
+        "equipartition",
+        "dynamic-space-sharing",
+        "priority-weighted",
+    ];
 }
 
 impl FromStr for Policy {
@@ -60,7 +65,9 @@ pub fn shares(policy: Policy, requests: &[Request], cpus: u32, turn: usize) -> V
         Policy::RoundRobin => round_robin(requests, cpus, turn),
         Policy::Equipartition => fill(requests, cpus, |_| 1.0),
         Policy::DynamicSpaceSharing => fill(requests, cpus, |r| f64::from(r.cpus)),
-        Policy::PriorityWeighted => fill(requests, cpus, |r| f64::from(r.cpus) * r.priority.max(0.0)),
+        Policy::PriorityWeighted => {
+            fill(requests, cpus, |r| f64::from(r.cpus) * r.priority.max(0.0))
+        }
     }
 }
 
@@ -80,7 +87,9 @@ fn batch(requests: &[Request], cpus: u32) -> Vec<u32> {
 
 fn round_robin(requests: &[Request], cpus: u32, turn: usize) -> Vec<u32> {
     let mut given = vec![0; requests.len()];
-    let wanting: Vec<usize> = (0..requests.len()).filter(|&i| requests[i].cpus > 0).collect();
+    let wanting: Vec<usize> = (0..requests.len())
+        .filter(|&i| requests[i].cpus > 0)
+        .collect();
     let mut left = cpus;
     // What the one whose turn it is does not want goes to those after it.
     for step in 0..wanting.len() {
@@ -96,7 +105,10 @@ fn fill(requests: &[Request], cpus: u32, weight: impl Fn(&Request) -> f64) -> Ve
     let n = requests.len();
     let mut given = vec![0u32; n];
     let mut left = cpus;
-    let weights: Vec<f64> = requests.iter().map(|r| if r.cpus > 0 { weight(r) } else { 0.0 }).collect();
+    let weights: Vec<f64> = requests
+        .iter()
+        .map(|r| if r.cpus > 0 { weight(r) } else { 0.0 })
+        .collect();
     // The floor first, to the weightiest if there are not enough.
     let mut order: Vec<usize> = (0..n).filter(|&i| requests[i].cpus > 0).collect();
     order.sort_by(|&a, &b| weights[b].total_cmp(&weights[a]).then(a.cmp(&b)));
@@ -114,10 +126,19 @@ fn fill(requests: &[Request], cpus: u32, weight: impl Fn(&Request) -> f64) -> Ve
         let total: f64 = open.iter().map(|&i| weights[i]).sum();
         let pot = f64::from(left + open.iter().map(|&i| given[i]).sum::<u32>());
         let need = |i: usize| {
-            let ideal = if total > 0.0 { pot * weights[i] / total } else { pot / open.len() as f64 };
+            let ideal = if total > 0.0 {
+                pot * weights[i] / total
+            } else {
+                pot / open.len() as f64
+            };
             ideal.min(f64::from(requests[i].cpus)) - f64::from(given[i])
         };
-        let Some(&next) = open.iter().min_by(|&&a, &&b| need(b).total_cmp(&need(a)).then(a.cmp(&b))) else { break };
+        let Some(&next) = open
+            .iter()
+            .min_by(|&&a, &&b| need(b).total_cmp(&need(a)).then(a.cmp(&b)))
+        else {
+            break;
+        };
         given[next] += 1;
         left -= 1;
     }
@@ -127,7 +148,11 @@ fn fill(requests: &[Request], cpus: u32, weight: impl Fn(&Request) -> f64) -> Ve
 /// Which CPUs: keeps what an application has where it can (cache affinity), takes from those that have too many, and
 /// hands out free ones lowest first. `before` are CPU sets as bits; applications' sets never overlap.
 pub fn place(before: &[u128], shares: &[u32], cpus: u32) -> Vec<u128> {
-    let all = if cpus >= 128 { u128::MAX } else { (1u128 << cpus) - 1 };
+    let all = if cpus >= 128 {
+        u128::MAX
+    } else {
+        (1u128 << cpus) - 1
+    };
     let mut taken = 0u128;
     let mut sets: Vec<u128> = before
         .iter()

@@ -10,32 +10,62 @@ const ALL: [Policy; 5] = [
 ];
 
 fn requests(list: &[(u32, f64)]) -> Vec<Request> {
-    list.iter().map(|&(cpus, priority)| Request { cpus, priority }).collect()
+    list.iter()
+        .map(|&(cpus, priority)| Request { cpus, priority })
+        .collect()
 }
 
 #[test]
 fn below_the_capacity_everybody_gets_what_it_requests() {
     for policy in ALL {
-        assert_eq!(shares(policy, &requests(&[(1, 1.0), (2, 1.0)]), 4, 0), [1, 2], "{policy:?}");
+        assert_eq!(
+            shares(policy, &requests(&[(1, 1.0), (2, 1.0)]), 4, 0),
+            [1, 2],
+            "{policy:?}"
+        );
     }
 }
 
 #[test]
 fn equal_requests_share_equally() {
-    for policy in [Policy::Equipartition, Policy::DynamicSpaceSharing, Policy::PriorityWeighted] {
-        assert_eq!(shares(policy, &requests(&[(4, 1.0), (4, 1.0)]), 4, 0), [2, 2], "{policy:?}");
+    for policy in [
+        Policy::Equipartition,
+        Policy::DynamicSpaceSharing,
+        Policy::PriorityWeighted,
+    ] {
+        assert_eq!(
+            shares(policy, &requests(&[(4, 1.0), (4, 1.0)]), 4, 0),
+            [2, 2],
+            "{policy:?}"
+        );
     }
 }
 
 /// The two-server experiment of Guitart's thesis, 5.3.2: on 4 CPUs priority 2 against 1 brings 3 against 1.
 #[test]
 fn twice_the_priority_brings_three_of_four_cpus() {
-    assert_eq!(shares(Policy::PriorityWeighted, &requests(&[(4, 2.0), (4, 1.0)]), 4, 0), [3, 1]);
+    assert_eq!(
+        shares(
+            Policy::PriorityWeighted,
+            &requests(&[(4, 2.0), (4, 1.0)]),
+            4,
+            0
+        ),
+        [3, 1]
+    );
 }
 
 #[test]
 fn batch_does_not_split_a_request_and_fits_in_whom_it_can() {
-    assert_eq!(shares(Policy::Batch, &requests(&[(3, 1.0), (2, 1.0), (1, 1.0)]), 4, 0), [3, 0, 1]);
+    assert_eq!(
+        shares(
+            Policy::Batch,
+            &requests(&[(3, 1.0), (2, 1.0), (1, 1.0)]),
+            4,
+            0
+        ),
+        [3, 0, 1]
+    );
     assert_eq!(shares(Policy::Batch, &requests(&[(9, 1.0)]), 4, 0), [4]);
 }
 
@@ -50,8 +80,16 @@ fn round_robin_gives_the_machine_to_one_after_the_other() {
 fn nobody_and_nothing_are_fine() {
     for policy in ALL {
         assert!(shares(policy, &[], 4, 0).is_empty());
-        assert_eq!(shares(policy, &requests(&[(0, 1.0)]), 4, 3), [0], "{policy:?}");
-        assert_eq!(shares(policy, &requests(&[(2, 1.0)]), 0, 3), [0], "{policy:?}");
+        assert_eq!(
+            shares(policy, &requests(&[(0, 1.0)]), 4, 3),
+            [0],
+            "{policy:?}"
+        );
+        assert_eq!(
+            shares(policy, &requests(&[(2, 1.0)]), 0, 3),
+            [0],
+            "{policy:?}"
+        );
     }
 }
 

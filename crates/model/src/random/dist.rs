@@ -53,7 +53,9 @@ impl Dist {
     /// The mean; infinite for a Pareto of shape 1 or less.
     pub fn mean(&self) -> f64 {
         match self {
-            Dist::Constant(x) | Dist::Exponential(x) | Dist::Erlang(_, x) | Dist::Geometric(x) => *x,
+            Dist::Constant(x) | Dist::Exponential(x) | Dist::Erlang(_, x) | Dist::Geometric(x) => {
+                *x
+            }
             Dist::Uniform(a, b) => 0.5 * (a + b),
             Dist::Hyperexponential { p, first, second } => p * first + (1.0 - p) * second,
             Dist::Gamma(shape, scale) => shape * scale,
@@ -82,7 +84,9 @@ impl Dist {
             }
             Dist::Gamma(shape, scale) => shape * scale * scale,
             Dist::LogNormal(_, sigma) => ((sigma * sigma).exp() - 1.0) * self.mean().powi(2),
-            Dist::Weibull(shape, scale) => scale * scale * gamma_function(1.0 + 2.0 / shape) - self.mean().powi(2),
+            Dist::Weibull(shape, scale) => {
+                scale * scale * gamma_function(1.0 + 2.0 / shape) - self.mean().powi(2)
+            }
             Dist::Pareto(shape, least) if *shape > 2.0 => {
                 least * least * shape / ((shape - 1.0).powi(2) * (shape - 2.0))
             }
@@ -94,7 +98,10 @@ impl Dist {
             Dist::Triangular(a, m, b) => (a * a + m * m + b * b - a * m - a * b - m * b) / 18.0,
             Dist::Geometric(mean) => mean * (mean - 1.0),
             Dist::Mixture(parts) => {
-                let second: f64 = parts.iter().map(|(w, d)| w * (d.variance() + d.mean().powi(2))).sum();
+                let second: f64 = parts
+                    .iter()
+                    .map(|(w, d)| w * (d.variance() + d.mean().powi(2)))
+                    .sum();
                 second - self.mean().powi(2)
             }
             Dist::Sum(parts) => parts.iter().map(Dist::variance).sum(),
@@ -109,7 +116,11 @@ impl Dist {
     /// The squared coefficient of variation: variance over squared mean; 0 where the mean is 0.
     pub fn scv(&self) -> f64 {
         let mean = self.mean();
-        if mean == 0.0 { 0.0 } else { self.variance() / (mean * mean) }
+        if mean == 0.0 {
+            0.0
+        } else {
+            self.variance() / (mean * mean)
+        }
     }
 
     /// Whether this is exponential, which product-form results for first-come-first-served ask for.
@@ -166,7 +177,9 @@ impl Dist {
                 if *mean <= 1.0 {
                     1.0
                 } else {
-                    (stream.open_uniform().ln() / (1.0 - 1.0 / mean).ln()).ceil().max(1.0)
+                    (stream.open_uniform().ln() / (1.0 - 1.0 / mean).ln())
+                        .ceil()
+                        .max(1.0)
                 }
             }
             Dist::Mixture(parts) => {
@@ -229,7 +242,11 @@ mod tests {
             Dist::Exponential(2.0),
             Dist::Uniform(1.0, 4.0),
             Dist::Erlang(4, 2.0),
-            Dist::Hyperexponential { p: 0.3, first: 4.0, second: 0.5 },
+            Dist::Hyperexponential {
+                p: 0.3,
+                first: 4.0,
+                second: 0.5,
+            },
             Dist::Gamma(0.5, 2.0),
             Dist::Gamma(3.0, 0.5),
             Dist::LogNormal(0.1, 0.5),
@@ -238,7 +255,10 @@ mod tests {
             Dist::Normal(1.0, 1.0),
             Dist::Triangular(1.0, 2.0, 5.0),
             Dist::Geometric(4.0),
-            Dist::Mixture(vec![(0.25, Dist::Constant(8.0)), (0.75, Dist::Exponential(1.0))]),
+            Dist::Mixture(vec![
+                (0.25, Dist::Constant(8.0)),
+                (0.75, Dist::Exponential(1.0)),
+            ]),
             Dist::Sum(vec![Dist::Constant(1.0), Dist::Exponential(1.0)]),
             Dist::Scaled(3.0, Box::new(Dist::Exponential(1.0))),
             Dist::Empirical(vec![1.0, 2.0, 6.0].into()),
@@ -255,8 +275,16 @@ mod tests {
             let mean = values.iter().sum::<f64>() / f64::from(n);
             let variance = values.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / f64::from(n);
             let error = (dist.variance() / f64::from(n)).sqrt();
-            assert!((mean - dist.mean()).abs() <= 4.0 * error + 1e-9, "{dist:?}: mean {mean} of {}", dist.mean());
-            let slack = if matches!(dist, Dist::Pareto(..)) { 0.3 } else { 0.05 };
+            assert!(
+                (mean - dist.mean()).abs() <= 4.0 * error + 1e-9,
+                "{dist:?}: mean {mean} of {}",
+                dist.mean()
+            );
+            let slack = if matches!(dist, Dist::Pareto(..)) {
+                0.3
+            } else {
+                0.05
+            };
             assert!(
                 (variance - dist.variance()).abs() <= slack * dist.variance() + 1e-9,
                 "{dist:?}: variance {variance} of {}",

@@ -68,15 +68,23 @@ mod tests {
             let p = 1.0 - (-sample(&mut stream)).exp();
             cells[((p * 100.0) as usize).min(99)] += 1;
         }
-        let chi: f64 = cells.iter().map(|&n| (f64::from(n) - 1e4).powi(2) / 1e4).sum();
+        let chi: f64 = cells
+            .iter()
+            .map(|&n| (f64::from(n) - 1e4).powi(2) / 1e4)
+            .sum();
         assert!(chi < 148.2, "{chi}");
     }
 
     #[test]
     fn the_tail_beyond_the_table_has_its_share() {
         let mut stream = Stream::new(4, "tail");
-        let beyond = (0..20_000_000).filter(|_| sample(&mut stream) > TAIL).count() as f64;
+        let beyond = (0..20_000_000)
+            .filter(|_| sample(&mut stream) > TAIL)
+            .count() as f64;
         let expected = 2e7 * (-TAIL).exp();
-        assert!((beyond - expected).abs() < 4.0 * expected.sqrt(), "{beyond} of {expected}");
+        assert!(
+            (beyond - expected).abs() < 4.0 * expected.sqrt(),
+            "{beyond} of {expected}"
+        );
     }
 }

@@ -13,7 +13,11 @@ pub fn by_mean_and_scv(mean: f64, scv: f64) -> Dist {
     }
     if scv > 1.0 {
         let p = 0.5 * (1.0 + ((scv - 1.0) / (scv + 1.0)).sqrt());
-        return Dist::Hyperexponential { p, first: 0.5 * mean / p, second: 0.5 * mean / (1.0 - p) };
+        return Dist::Hyperexponential {
+            p,
+            first: 0.5 * mean / p,
+            second: 0.5 * mean / (1.0 - p),
+        };
     }
     let k = (1.0 / scv).ceil();
     let p = (k * scv - (k * (1.0 + scv) - k * k * scv).sqrt()) / (1.0 + scv);
@@ -36,7 +40,11 @@ mod tests {
         for scv in [0.0, 0.03, 0.25, 0.3, 0.5, 0.9, 1.0, 1.5, 4.0, 20.0] {
             let dist = by_mean_and_scv(3.0, scv);
             assert!((dist.mean() - 3.0).abs() < 1e-12, "{scv}: {dist:?}");
-            assert!((dist.scv() - scv).abs() < 1e-10, "{scv}: {} of {dist:?}", dist.scv());
+            assert!(
+                (dist.scv() - scv).abs() < 1e-10,
+                "{scv}: {} of {dist:?}",
+                dist.scv()
+            );
         }
     }
 }

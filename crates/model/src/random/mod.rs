@@ -35,7 +35,9 @@ impl Stream {
             z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
             z ^ (z >> 31)
         };
-        Stream { state: [next(), next(), next(), next()] }
+        Stream {
+            state: [next(), next(), next(), next()],
+        }
     }
 
     /// 64 random bits.
@@ -122,7 +124,10 @@ mod tests {
             for _ in 0..256_000 {
                 cells[(stream.bits() >> shift) as usize & 255] += 1;
             }
-            let chi: f64 = cells.iter().map(|&n| (f64::from(n) - 1000.0).powi(2) / 1000.0).sum();
+            let chi: f64 = cells
+                .iter()
+                .map(|&n| (f64::from(n) - 1000.0).powi(2) / 1000.0)
+                .sum();
             assert!(chi < 330.5, "byte at {shift}: {chi}");
         }
     }

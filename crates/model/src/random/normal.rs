@@ -54,7 +54,12 @@ mod tests {
     /// Abramowitz and Stegun, table 26.1.
     #[test]
     fn it_gives_the_tabulated_values() {
-        for (x, p) in [(0.0, 0.5), (1.0, 0.841344746069), (1.96, 0.975002104852), (3.0, 0.998650101968)] {
+        for (x, p) in [
+            (0.0, 0.5),
+            (1.0, 0.841344746069),
+            (1.96, 0.975002104852),
+            (3.0, 0.998650101968),
+        ] {
             assert!((normal_cdf(x) - p).abs() < 1e-11, "{x}");
             assert!((normal_cdf(-x) - (1.0 - p)).abs() < 1e-11, "-{x}");
         }

@@ -59,7 +59,14 @@ struct Walk<'m> {
 }
 
 impl Walk<'_> {
-    fn steps(&self, d: &mut Demands, steps: &[Step], times: f64, pool: Option<usize>, depth: usize) -> Result<(), String> {
+    fn steps(
+        &self,
+        d: &mut Demands,
+        steps: &[Step],
+        times: f64,
+        pool: Option<usize>,
+        depth: usize,
+    ) -> Result<(), String> {
         if depth > 60 {
             return Err("calls nest without end".into());
         }
@@ -74,7 +81,8 @@ impl Walk<'_> {
             match step {
                 Step::Cpu(dist) => {
                     if let Some(machine) = pool.and_then(|p| self.model.pools[p].machine) {
-                        d.machine[machine] += times * dist.mean() / self.model.machines[machine].speed;
+                        d.machine[machine] +=
+                            times * dist.mean() / self.model.machines[machine].speed;
                         d.bursts[machine] += times;
                         d.exponential &= dist.is_exponential();
                     }
@@ -86,9 +94,14 @@ impl Walk<'_> {
                 }
                 Step::Visit(s, dist) => {
                     d.station[*s] += times * dist.mean();
-                    d.law[*s] = if d.visits[*s] == 0.0 { Some(dist.clone()) } else { None };
+                    d.law[*s] = if d.visits[*s] == 0.0 {
+                        Some(dist.clone())
+                    } else {
+                        None
+                    };
                     d.visits[*s] += times;
-                    d.exponential &= dist.is_exponential() || self.model.stations[*s].servers == crate::model::UNLIMITED;
+                    d.exponential &= dist.is_exponential()
+                        || self.model.stations[*s].servers == crate::model::UNLIMITED;
                 }
                 Step::Call(e, patience) | Step::Acquire(e, _, patience) if patience.is_some() => {
                     block(d, "something waits only for so long");
@@ -106,7 +119,9 @@ impl Walk<'_> {
                     block(d, "messages are sent that nobody waits for");
                 }
                 Step::Reply => replied = true,
-                Step::Acquire(r, ..) => block(d, &format!("{} is held", self.model.resources[*r].name)),
+                Step::Acquire(r, ..) => {
+                    block(d, &format!("{} is held", self.model.resources[*r].name))
+                }
                 Step::Release(..) => {}
                 Step::Await { .. } | Step::Notify(..) => block(d, "conditions are awaited"),
                 Step::Fork(branches, _) => {

@@ -33,8 +33,12 @@ struct State<'m> {
 
 /// Solves `model`; `Err` says what stands against it.
 pub fn solve(model: &Model) -> Result<Answer, String> {
-    let [source] = &model.sources[..] else { return Err("there are several sources".into()) };
-    let Arrivals::Closed(clients) = source.arrivals else { return Err("arrivals are not closed".into()) };
+    let [source] = &model.sources[..] else {
+        return Err("there are several sources".into());
+    };
+    let Arrivals::Closed(clients) = source.arrivals else {
+        return Err("arrivals are not closed".into());
+    };
     if model.classes.len() != 1 || source.next.iter().any(|n| !n.is_empty()) {
         return Err("there are several classes".into());
     }
@@ -43,7 +47,11 @@ pub fn solve(model: &Model) -> Result<Answer, String> {
     }
     let think = source.think.as_ref().map_or(0.0, Dist::mean);
     let n = f64::from(clients);
-    let mut state = State { model, wait: vec![0.0; model.pools.len()], stretch: vec![1.0; model.machines.len()] };
+    let mut state = State {
+        model,
+        wait: vec![0.0; model.pools.len()],
+        stretch: vec![1.0; model.machines.len()],
+    };
     let mut x = 0.0;
     let mut response = 0.0;
     for round in 0..5000 {
@@ -52,7 +60,9 @@ pub fn solve(model: &Model) -> Result<Answer, String> {
         x = n / (think + response);
         let mut change = (x - before).abs();
         for p in 0..model.pools.len() {
-            let visits = state.visits(&model.classes[0].program, &|e| f64::from(u8::from(model.entries[e].pool == p)));
+            let visits = state.visits(&model.classes[0].program, &|e| {
+                f64::from(u8::from(model.entries[e].pool == p))
+            });
             let threads = model.pools[p].max_threads;
             if visits == 0.0 || threads == UNLIMITED {
                 continue;
@@ -61,7 +71,11 @@ pub fn solve(model: &Model) -> Result<Answer, String> {
             let customers = state.callers(p, clients);
             let cycle = f64::from(customers) / (x * visits) - hold.first - state.wait[p];
             let new = finite_source_wait(customers, cycle.max(0.0), hold, threads);
-            let damped = if round < 2 { new } else { 0.5 * (new + state.wait[p]) };
+            let damped = if round < 2 {
+                new
+            } else {
+                0.5 * (new + state.wait[p])
+            };
             change += (damped - state.wait[p]).abs();
             state.wait[p] = damped;
         }
@@ -73,7 +87,10 @@ pub fn solve(model: &Model) -> Result<Answer, String> {
             let customers = state.threads_on(m, clients);
             let residence = demand * state.stretch[m];
             let cycle = f64::from(customers) / x - residence;
-            let hold = Phases { first: demand, second: 0.0 };
+            let hold = Phases {
+                first: demand,
+                second: 0.0,
+            };
             let wait = finite_source_wait(customers, cycle.max(0.0), hold, model.machines[m].cores);
             let new = 0.5 * (1.0 + wait / demand + state.stretch[m]);
             change += (new - state.stretch[m]).abs();
@@ -84,9 +101,14 @@ pub fn solve(model: &Model) -> Result<Answer, String> {
         }
     }
     let mut answer = blank(model, "layered approximation");
-    answer.classes.0.push((model.classes[0].name.clone(), class_answer(x, response, None)));
+    answer.classes.0.push((
+        model.classes[0].name.clone(),
+        class_answer(x, response, None),
+    ));
     for p in 0..model.pools.len() {
-        let visits = state.visits(&model.classes[0].program, &|e| f64::from(u8::from(model.entries[e].pool == p)));
+        let visits = state.visits(&model.classes[0].program, &|e| {
+            f64::from(u8::from(model.entries[e].pool == p))
+        });
         let hold = state.holding(p)?;
         let total = hold.first + hold.second;
         let threads = f64::from(model.pools[p].max_threads);
@@ -94,7 +116,11 @@ pub fn solve(model: &Model) -> Result<Answer, String> {
             model.pools[p].name.clone(),
             StationAnswer {
                 kind: "pool".into(),
-                utilization: Some(Estimate::exact(if threads >= f64::from(UNLIMITED) { x * visits * total } else { x * visits * total / threads })),
+                utilization: Some(Estimate::exact(if threads >= f64::from(UNLIMITED) {
+                    x * visits * total
+                } else {
+                    x * visits * total / threads
+                })),
                 throughput: Some(Estimate::exact(x * visits)),
                 queueing_time: Some(Estimate::exact(state.wait[p])),
                 first_phase_time: Some(Estimate::exact(hold.first)),
@@ -124,11 +150,16 @@ fn finite_source_wait(customers: u32, think: f64, hold: Phases, servers: u32) ->
         return overtaking;
     }
     let network = Network {
-        centers: vec![Center { kind: Kind::Queue(servers), demands: vec![service] }],
+        centers: vec![Center {
+            kind: Kind::Queue(servers),
+            demands: vec![service],
+        }],
         population: vec![customers],
         think: vec![(think - hold.second).max(0.0)],
     };
-    let queued = mva::exact(&network).map_or(0.0, |s| s.response[0] - service).max(0.0);
+    let queued = mva::exact(&network)
+        .map_or(0.0, |s| s.response[0] - service)
+        .max(0.0);
     queued + overtaking
 }
 
@@ -144,7 +175,9 @@ impl State<'_> {
                 Step::Cpu(_) => 0.0,
                 Step::Wait(d) => d.mean(),
                 Step::Visit(s, d) if self.model.stations[*s].servers == UNLIMITED => d.mean(),
-                Step::Call(e, None) => self.wait[self.model.entries[*e].pool] + self.entry(*e, depth)?.first,
+                Step::Call(e, None) => {
+                    self.wait[self.model.entries[*e].pool] + self.entry(*e, depth)?.first
+                }
                 Step::Reply => {
                     replied = true;
                     0.0
@@ -160,7 +193,11 @@ impl State<'_> {
                 Step::Phase(_, body) => self.program(body, depth + 1)?.first,
                 _ => return Err("programs do more than CPU, waiting and nested calls".into()),
             };
-            if replied { total.second += time } else { total.first += time }
+            if replied {
+                total.second += time
+            } else {
+                total.first += time
+            }
         }
         Ok(total)
     }
@@ -172,8 +209,12 @@ impl State<'_> {
         if let Some(m) = self.model.pools[entry.pool].machine {
             let speed = self.model.machines[m].speed;
             let stretch = self.stretch[m];
-            let before: Vec<Step> =
-                entry.program.iter().take_while(|s| !matches!(s, Step::Reply)).cloned().collect();
+            let before: Vec<Step> = entry
+                .program
+                .iter()
+                .take_while(|s| !matches!(s, Step::Reply))
+                .cloned()
+                .collect();
             let all = own_cpu(&entry.program) / speed * stretch;
             let first = own_cpu(&before) / speed * stretch;
             phases.first += first;
@@ -193,7 +234,10 @@ impl State<'_> {
             sum.second += v * p.second;
             count += v;
         }
-        Ok(Phases { first: sum.first / f64::max(count, 1e-300), second: sum.second / f64::max(count, 1e-300) })
+        Ok(Phases {
+            first: sum.first / f64::max(count, 1e-300),
+            second: sum.second / f64::max(count, 1e-300),
+        })
     }
 
     /// Jobs that one request makes, weighed by `weight` of their entry.
@@ -223,7 +267,10 @@ impl State<'_> {
                     let entry = &self.model.entries[*e];
                     self.cpu(&entry.program, machine, Some(entry.pool))
                 }
-                Step::Branch(arms) => arms.iter().map(|(p, b)| p * self.cpu(b, machine, pool)).sum(),
+                Step::Branch(arms) => arms
+                    .iter()
+                    .map(|(p, b)| p * self.cpu(b, machine, pool))
+                    .sum(),
                 Step::Loop(n, body) => n.mean() * self.cpu(body, machine, pool),
                 Step::Phase(_, body) => self.cpu(body, machine, pool),
                 _ => 0.0,

@@ -44,7 +44,12 @@ impl FromStr for Solver {
             "mva" | "exact" => Solver::Mva,
             "approximate" | "amva" => Solver::Approximate,
             "layered" => Solver::Layered,
-            _ => return Err(format!("there is no solver {name}; there are {}", Solver::NAMES.join(", "))),
+            _ => {
+                return Err(format!(
+                    "there is no solver {name}; there are {}",
+                    Solver::NAMES.join(", ")
+                ));
+            }
         })
     }
 }
@@ -53,13 +58,13 @@ impl FromStr for Solver {
 pub fn evaluate(model: &Model, solver: Solver, options: &Options) -> Result<Answer, String> {
     match solver {
         Solver::Simulate => Ok(simulate(model, options)),
-        Solver::Mva => product_form::solve(model, true).map_err(|e| format!("no exact solver applies: {e}; try --solver simulate")),
-        Solver::Approximate => {
-            product_form::solve(model, false).map_err(|e| format!("the approximation does not apply: {e}; try --solver simulate"))
-        }
-        Solver::Layered => {
-            layered::solve(model).map_err(|e| format!("the layered approximation does not apply: {e}; try --solver simulate"))
-        }
+        Solver::Mva => product_form::solve(model, true)
+            .map_err(|e| format!("no exact solver applies: {e}; try --solver simulate")),
+        Solver::Approximate => product_form::solve(model, false)
+            .map_err(|e| format!("the approximation does not apply: {e}; try --solver simulate")),
+        Solver::Layered => layered::solve(model).map_err(|e| {
+            format!("the layered approximation does not apply: {e}; try --solver simulate")
+        }),
         Solver::Auto => match product_form::solve(model, true) {
             Ok(answer) => Ok(answer),
             Err(_) => Ok(simulate(model, options)),

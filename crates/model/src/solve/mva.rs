@@ -47,12 +47,23 @@ pub struct Solution {
 /// centre of several servers, or too many populations.
 pub fn exact(network: &Network) -> Option<Solution> {
     let classes = network.population.len();
-    let multi = network.centers.iter().any(|c| matches!(c.kind, Kind::Queue(n) if n > 1));
+    let multi = network
+        .centers
+        .iter()
+        .any(|c| matches!(c.kind, Kind::Queue(n) if n > 1));
     if classes == 1 {
         // The recursion for several servers loses digits; sums of positive terms do not, but overflow in the end.
-        return Some(if multi && network.population[0] <= 500 { convolution(network) } else { single(network) });
+        return Some(if multi && network.population[0] <= 500 {
+            convolution(network)
+        } else {
+            single(network)
+        });
     }
-    let states: f64 = network.population.iter().map(|&n| f64::from(n) + 1.0).product();
+    let states: f64 = network
+        .population
+        .iter()
+        .map(|&n| f64::from(n) + 1.0)
+        .product();
     if multi || states * network.centers.len() as f64 > 3e7 {
         return None;
     }
@@ -69,8 +80,9 @@ pub fn exact(network: &Network) -> Option<Solution> {
     let mut total = vec![0.0; states as usize * k];
     let mut last = Solution::default();
     for state in 1..states as usize {
-        let counts: Vec<usize> =
-            (0..classes).map(|c| state / strides[c] % (network.population[c] as usize + 1)).collect();
+        let counts: Vec<usize> = (0..classes)
+            .map(|c| state / strides[c] % (network.population[c] as usize + 1))
+            .collect();
         let mut throughput = vec![0.0; classes];
         let mut residence = vec![vec![0.0; classes]; k];
         for c in (0..classes).filter(|&c| counts[c] > 0) {
@@ -78,7 +90,11 @@ pub fn exact(network: &Network) -> Option<Solution> {
             let mut response = 0.0;
             for i in 0..k {
                 let center = &network.centers[i];
-                let seen = if center.kind == Kind::Delay { 0.0 } else { total[less * k + i] };
+                let seen = if center.kind == Kind::Delay {
+                    0.0
+                } else {
+                    total[less * k + i]
+                };
                 residence[i][c] = center.demands[c] * (1.0 + seen);
                 response += residence[i][c];
             }
@@ -97,8 +113,13 @@ pub fn exact(network: &Network) -> Option<Solution> {
 fn solution(throughput: Vec<f64>, residence: Vec<Vec<f64>>) -> Solution {
     let classes = throughput.len();
     Solution {
-        response: (0..classes).map(|c| residence.iter().map(|r| r[c]).sum()).collect(),
-        queue: residence.iter().map(|r| (0..classes).map(|c| throughput[c] * r[c]).collect()).collect(),
+        response: (0..classes)
+            .map(|c| residence.iter().map(|r| r[c]).sum())
+            .collect(),
+        queue: residence
+            .iter()
+            .map(|r| (0..classes).map(|c| throughput[c] * r[c]).collect())
+            .collect(),
         throughput,
         residence,
     }
@@ -143,16 +164,16 @@ fn single(network: &Network) -> Solution {
         x = f64::from(population) / (network.think[0] + residence.iter().sum::<f64>());
         for i in 0..k {
             queue[i] = x * residence[i];
-            if let Kind::Queue(m) = network.centers[i].kind {
-                if m > 1 {
-                    let d = network.centers[i].demands[0];
-                    let p = &mut marginal[i];
-                    for j in (1..p.len()).rev() {
-                        p[j] = x * d / j as f64 * p[j - 1];
-                    }
-                    let tail: f64 = (1..p.len()).map(|j| (f64::from(m) - j as f64) * p[j]).sum();
-                    p[0] = (1.0 - (x * d + tail) / f64::from(m)).max(0.0);
+            if let Kind::Queue(m) = network.centers[i].kind
+                && m > 1
+            {
+                let d = network.centers[i].demands[0];
+                let p = &mut marginal[i];
+                for j in (1..p.len()).rev() {
+                    p[j] = x * d / j as f64 * p[j - 1];
                 }
+                let tail: f64 = (1..p.len()).map(|j| (f64::from(m) - j as f64) * p[j]).sum();
+                p[0] = (1.0 - (x * d + tail) / f64::from(m)).max(0.0);
             }
         }
     }
@@ -176,16 +197,29 @@ fn convolution(network: &Network) -> Solution {
         f
     };
     let fold = |a: &[f64], b: &[f64]| -> Vec<f64> {
-        (0..=n).map(|k| (0..=k).map(|j| a[j] * b[k - j]).sum()).collect()
+        (0..=n)
+            .map(|k| (0..=k).map(|j| a[j] * b[k - j]).sum())
+            .collect()
     };
     let think = factor(Kind::Delay, network.think[0]);
-    let factors: Vec<Vec<f64>> = network.centers.iter().map(|c| factor(c.kind, c.demands[0])).collect();
+    let factors: Vec<Vec<f64>> = network
+        .centers
+        .iter()
+        .map(|c| factor(c.kind, c.demands[0]))
+        .collect();
     let g = factors.iter().fold(think.clone(), |g, f| fold(&g, f));
     let x = bound * g[n - 1] / g[n];
     let residence = (0..factors.len())
         .map(|i| {
-            let others = factors.iter().enumerate().filter(|(j, _)| *j != i).fold(think.clone(), |g, (_, f)| fold(&g, f));
-            let queue: f64 = (1..=n).map(|j| j as f64 * factors[i][j] * others[n - j]).sum::<f64>() / g[n];
+            let others = factors
+                .iter()
+                .enumerate()
+                .filter(|(j, _)| *j != i)
+                .fold(think.clone(), |g, (_, f)| fold(&g, f));
+            let queue: f64 = (1..=n)
+                .map(|j| j as f64 * factors[i][j] * others[n - j])
+                .sum::<f64>()
+                / g[n];
             vec![queue / x]
         })
         .collect();
@@ -216,7 +250,8 @@ pub fn approximate(network: &Network) -> Solution {
                     Kind::Delay => d,
                     Kind::Queue(m) => {
                         let m = f64::from(m);
-                        let seen: f64 = (0..classes).map(|j| queue[i][j]).sum::<f64>() - queue[i][c] / n[c];
+                        let seen: f64 =
+                            (0..classes).map(|j| queue[i][j]).sum::<f64>() - queue[i][c] / n[c];
                         d * (m - 1.0) / m + d / m * (1.0 + seen)
                     }
                 };

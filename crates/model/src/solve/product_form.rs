@@ -33,8 +33,14 @@ pub fn solve(model: &Model, exactly: bool) -> Result<Answer, String> {
         return Err(obstacle);
     }
     let parts = parts(model, &all)?;
-    let closed = model.sources.iter().all(|s| matches!(s.arrivals, Arrivals::Closed(_)));
-    let open = model.sources.iter().all(|s| matches!(s.arrivals, Arrivals::Open(_)));
+    let closed = model
+        .sources
+        .iter()
+        .all(|s| matches!(s.arrivals, Arrivals::Closed(_)));
+    let open = model
+        .sources
+        .iter()
+        .all(|s| matches!(s.arrivals, Arrivals::Open(_)));
     if closed {
         solve_closed(model, &all, &parts, exactly)
     } else if open && exactly {
@@ -48,7 +54,10 @@ fn parts(model: &Model, all: &[Demands]) -> Result<Vec<Part>, String> {
     let mut parts = Vec::new();
     for (i, s) in model.stations.iter().enumerate() {
         if s.queue.capacity != UNLIMITED || s.queue.patience.is_some() {
-            return Err(format!("{} has a bounded queue or impatient customers", s.name));
+            return Err(format!(
+                "{} has a bounded queue or impatient customers",
+                s.name
+            ));
         }
         let sharing = s.queue.discipline == Discipline::Sharing || s.servers == UNLIMITED;
         if !sharing && s.queue.discipline != Discipline::Fifo && model.classes.len() > 1 {
@@ -61,7 +70,11 @@ fn parts(model: &Model, all: &[Demands]) -> Result<Vec<Part>, String> {
             sharing,
             demands: all.iter().map(|d| d.station[i]).collect(),
             visits: all.iter().map(|d| d.visits[i]).collect(),
-            law: if all.len() == 1 { all[0].law[i].clone() } else { None },
+            law: if all.len() == 1 {
+                all[0].law[i].clone()
+            } else {
+                None
+            },
             exponential: all.iter().all(|d| d.exponential),
         });
     }
@@ -69,7 +82,12 @@ fn parts(model: &Model, all: &[Demands]) -> Result<Vec<Part>, String> {
         match m.scheduler {
             Scheduler::ProcessorSharing => {}
             Scheduler::RoundRobin { quantum } if quantum.is_infinite() && m.switch_cost == 0.0 => {}
-            _ => return Err(format!("{} has a scheduler that no product form covers", m.name)),
+            _ => {
+                return Err(format!(
+                    "{} has a scheduler that no product form covers",
+                    m.name
+                ));
+            }
         }
         parts.push(Part {
             name: m.name.clone(),
@@ -85,7 +103,13 @@ fn parts(model: &Model, all: &[Demands]) -> Result<Vec<Part>, String> {
     let most: f64 = model
         .sources
         .iter()
-        .map(|s| if let Arrivals::Closed(n) = s.arrivals { f64::from(n) } else { f64::INFINITY })
+        .map(|s| {
+            if let Arrivals::Closed(n) = s.arrivals {
+                f64::from(n)
+            } else {
+                f64::INFINITY
+            }
+        })
         .sum();
     for (i, p) in model.pools.iter().enumerate() {
         if all.iter().all(|d| d.jobs[i] == 0.0) {
@@ -93,18 +117,29 @@ fn parts(model: &Model, all: &[Demands]) -> Result<Vec<Part>, String> {
         }
         let own_queue = p.keyed || f64::from(p.max_threads) < most && p.max_threads != UNLIMITED;
         if own_queue && !(p.keyed && f64::from(p.min_threads) >= most) {
-            return Err(format!("{} has fewer threads than there can be requests", p.name));
+            return Err(format!(
+                "{} has fewer threads than there can be requests",
+                p.name
+            ));
         }
         if p.create_cpu.is_some() || p.destroy_cpu.is_some() || p.start_delay.is_some() {
             return Err(format!("the threads of {} cost something to make", p.name));
         }
     }
     for part in parts.iter().filter(|p| !p.sharing) {
-        let means: Vec<f64> =
-            part.demands.iter().zip(&part.visits).filter(|(_, v)| **v > 0.0).map(|(d, v)| d / v).collect();
+        let means: Vec<f64> = part
+            .demands
+            .iter()
+            .zip(&part.visits)
+            .filter(|(_, v)| **v > 0.0)
+            .map(|(d, v)| d / v)
+            .collect();
         let same = means.windows(2).all(|w| (w[0] - w[1]).abs() < 1e-9 * w[0]);
         if !same {
-            return Err(format!("{} serves classes of different means first come, first served", part.name));
+            return Err(format!(
+                "{} serves classes of different means first come, first served",
+                part.name
+            ));
         }
     }
     Ok(parts)
@@ -115,11 +150,19 @@ fn class_of(model: &Model, source: usize) -> Result<usize, String> {
     let s = &model.sources[source];
     match s.start[..] {
         [(class, _)] if s.next.iter().all(Vec::is_empty) => Ok(class),
-        _ => Err(format!("sessions of {} go through several requests", s.name)),
+        _ => Err(format!(
+            "sessions of {} go through several requests",
+            s.name
+        )),
     }
 }
 
-fn solve_closed(model: &Model, all: &[Demands], parts: &[Part], exactly: bool) -> Result<Answer, String> {
+fn solve_closed(
+    model: &Model,
+    all: &[Demands],
+    parts: &[Part],
+    exactly: bool,
+) -> Result<Answer, String> {
     let classes = model.classes.len();
     let (mut population, mut think) = (vec![0; classes], vec![0.0; classes]);
     for (i, s) in model.sources.iter().enumerate() {
@@ -129,32 +172,61 @@ fn solve_closed(model: &Model, all: &[Demands], parts: &[Part], exactly: bool) -
             think[class] = s.think.as_ref().map_or(0.0, Dist::mean);
         }
     }
-    if let Some(part) = parts.iter().find(|p| !p.sharing && !p.exponential && p.demands.iter().any(|d| *d > 0.0)) {
-        return Err(format!("{} serves first come, first served, but not exponentially", part.name));
+    if let Some(part) = parts
+        .iter()
+        .find(|p| !p.sharing && !p.exponential && p.demands.iter().any(|d| *d > 0.0))
+    {
+        return Err(format!(
+            "{} serves first come, first served, but not exponentially",
+            part.name
+        ));
     }
     let mut centers: Vec<Center> = parts
         .iter()
         .map(|p| Center {
-            kind: if p.servers == UNLIMITED { Kind::Delay } else { Kind::Queue(p.servers) },
+            kind: if p.servers == UNLIMITED {
+                Kind::Delay
+            } else {
+                Kind::Queue(p.servers)
+            },
             demands: p.demands.clone(),
         })
         .collect();
-    centers.push(Center { kind: Kind::Delay, demands: all.iter().map(|d| d.delay).collect() });
-    let network = Network { centers, population: population.clone(), think };
+    centers.push(Center {
+        kind: Kind::Delay,
+        demands: all.iter().map(|d| d.delay).collect(),
+    });
+    let network = Network {
+        centers,
+        population: population.clone(),
+        think,
+    };
     let (solution, name) = if exactly {
-        let solution = mva::exact(&network).ok_or("several classes meet at a part with several servers, or the population is too large")?;
+        let solution = mva::exact(&network).ok_or(
+            "several classes meet at a part with several servers, or the population is too large",
+        )?;
         (solution, "exact mean value analysis")
     } else {
-        (mva::approximate(&network), "approximate mean value analysis (Bard and Schweitzer)")
+        (
+            mva::approximate(&network),
+            "approximate mean value analysis (Bard and Schweitzer)",
+        )
     };
     let mut answer = blank(model, name);
     for c in 0..classes {
         let x = solution.throughput[c];
-        answer.classes.0.push((model.classes[c].name.clone(), class_answer(x, solution.response[c], None)));
+        answer.classes.0.push((
+            model.classes[c].name.clone(),
+            class_answer(x, solution.response[c], None),
+        ));
     }
     for (i, part) in parts.iter().enumerate() {
-        let x: f64 = (0..classes).map(|c| solution.throughput[c] * part.visits[c]).sum();
-        let busy: f64 = (0..classes).map(|c| solution.throughput[c] * part.demands[c]).sum();
+        let x: f64 = (0..classes)
+            .map(|c| solution.throughput[c] * part.visits[c])
+            .sum();
+        let busy: f64 = (0..classes)
+            .map(|c| solution.throughput[c] * part.demands[c])
+            .sum();
         let queue: f64 = solution.queue[i].iter().sum();
         answer.stations.0.push(station_answer(part, x, busy, queue));
     }
@@ -169,20 +241,28 @@ fn solve_open(model: &Model, all: &[Demands], parts: &[Part]) -> Result<Answer, 
     for (i, s) in model.sources.iter().enumerate() {
         // A session that continues with a probability is, for mean values, a higher rate of a Poisson stream only in
         // product-form networks; the visit ratios of the chain give it.
-        let Arrivals::Open(between) = &s.arrivals else { continue };
+        let Arrivals::Open(between) = &s.arrivals else {
+            continue;
+        };
         poisson &= between.is_exponential();
         if matches!(between, Dist::Constant(_)) {
             regular = Some(between.mean());
         }
         let visits = chain_visits(s, classes);
         if s.next.iter().any(|n| !n.is_empty()) && s.think.is_none() {
-            return Err(format!("sessions of {} go on without thinking", model.sources[i].name));
+            return Err(format!(
+                "sessions of {} go on without thinking",
+                model.sources[i].name
+            ));
         }
         for c in 0..classes {
             rates[c] += visits[c] / between.mean();
         }
     }
-    let used: Vec<&Part> = parts.iter().filter(|p| p.demands.iter().any(|d| *d > 0.0)).collect();
+    let used: Vec<&Part> = parts
+        .iter()
+        .filter(|p| p.demands.iter().any(|d| *d > 0.0))
+        .collect();
     let single = used.len() == 1 && classes == 1 && model.sources.len() == 1;
     for part in &used {
         let load: f64 = (0..classes).map(|c| rates[c] * part.demands[c]).sum();
@@ -208,8 +288,13 @@ fn solve_open(model: &Model, all: &[Demands], parts: &[Part]) -> Result<Answer, 
             let service = x / load;
             if !part.sharing && !part.exponential || !poisson {
                 // Not product form: only a single queue has a closed form.
-                let law = part.law.as_ref().filter(|_| single && part.servers == 1 && part.visits[0] == 1.0);
-                let law = law.ok_or_else(|| format!("{} serves neither exponentially nor by sharing", part.name))?;
+                let law = part
+                    .law
+                    .as_ref()
+                    .filter(|_| single && part.servers == 1 && part.visits[0] == 1.0);
+                let law = law.ok_or_else(|| {
+                    format!("{} serves neither exponentially nor by sharing", part.name)
+                })?;
                 let w = if poisson {
                     queues::mg1(x, law.mean(), law.scv())
                 } else if regular.is_some() && law.is_exponential() {
@@ -231,10 +316,16 @@ fn solve_open(model: &Model, all: &[Demands], parts: &[Part]) -> Result<Answer, 
                 response[c] += present / load * part.demands[c];
             }
         }
-        answer.stations.0.push(station_answer(part, x, load, present));
+        answer
+            .stations
+            .0
+            .push(station_answer(part, x, load, present));
     }
     for c in 0..classes {
-        answer.classes.0.push((model.classes[c].name.clone(), class_answer(rates[c], response[c], quantiles)));
+        answer.classes.0.push((
+            model.classes[c].name.clone(),
+            class_answer(rates[c], response[c], quantiles),
+        ));
     }
     Ok(answer)
 }
@@ -265,13 +356,23 @@ pub(super) fn blank(model: &Model, solver: &str) -> Answer {
     Answer {
         title: model.title.clone(),
         solver: solver.into(),
-        parameters: Named(model.parameters.iter().map(|(k, v)| (k.clone(), v.clone())).collect()),
+        parameters: Named(
+            model
+                .parameters
+                .iter()
+                .map(|(k, v)| (k.clone(), v.clone()))
+                .collect(),
+        ),
         warnings: model.warnings.clone(),
         ..Answer::default()
     }
 }
 
-pub(super) fn class_answer(throughput: f64, response: f64, quantiles: Option<[f64; 3]>) -> ClassAnswer {
+pub(super) fn class_answer(
+    throughput: f64,
+    response: f64,
+    quantiles: Option<[f64; 3]>,
+) -> ClassAnswer {
     let [p50, p95, p99] = quantiles.unwrap_or([f64::NAN; 3]);
     ClassAnswer {
         throughput: Estimate::exact(throughput),
@@ -291,7 +392,11 @@ pub(super) fn class_answer(throughput: f64, response: f64, quantiles: Option<[f6
 }
 
 fn station_answer(part: &Part, x: f64, busy: f64, present: f64) -> (String, StationAnswer) {
-    let utilization = if part.servers == UNLIMITED { busy } else { busy / f64::from(part.servers) };
+    let utilization = if part.servers == UNLIMITED {
+        busy
+    } else {
+        busy / f64::from(part.servers)
+    };
     let per = |n: f64| (x > 0.0).then(|| Estimate::exact(n / x));
     let answer = StationAnswer {
         kind: part.kind.into(),

@@ -53,13 +53,22 @@ pub fn mmc(arrival: f64, service: f64, servers: u32) -> Option<MultiServer> {
     }
     let waiting = erlang_c(servers, a);
     let response = 1.0 / service + waiting / (f64::from(servers) * service - arrival);
-    Some(MultiServer { waiting, response, arrival, service, servers })
+    Some(MultiServer {
+        waiting,
+        response,
+        arrival,
+        service,
+        servers,
+    })
 }
 
 impl MultiServer {
     /// P(response > t).
     fn beyond(&self, t: f64) -> f64 {
-        let (mu, rest) = (self.service, f64::from(self.servers) * self.service - self.arrival);
+        let (mu, rest) = (
+            self.service,
+            f64::from(self.servers) * self.service - self.arrival,
+        );
         let alone = (1.0 - self.waiting) * (-mu * t).exp();
         if (rest - mu).abs() < 1e-9 * mu {
             return alone + self.waiting * (1.0 + mu * t) * (-mu * t).exp();
@@ -76,7 +85,11 @@ impl MultiServer {
         }
         for _ in 0..200 {
             let middle = 0.5 * (low + high);
-            if self.beyond(middle) > 1.0 - p { low = middle } else { high = middle }
+            if self.beyond(middle) > 1.0 - p {
+                low = middle
+            } else {
+                high = middle
+            }
         }
         0.5 * (low + high)
     }
@@ -102,7 +115,7 @@ pub fn dm1(arrival: f64, service: f64) -> Option<f64> {
     let mut sigma = 0.5;
     for _ in 0..10_000 {
         let next = (-service * (1.0 - sigma) / arrival).exp();
-        if (next - sigma as f64).abs() < 1e-16 {
+        if (next - sigma).abs() < 1e-16 {
             break;
         }
         sigma = next;
@@ -116,14 +129,22 @@ pub fn mm1k(arrival: f64, service: f64, k: u32) -> (f64, f64, f64) {
     let weights: Vec<f64> = (0..=k).map(|n| rho.powi(n as i32)).collect();
     let total: f64 = weights.iter().sum();
     let lost = weights[k as usize] / total;
-    let l: f64 = weights.iter().enumerate().map(|(n, w)| n as f64 * w).sum::<f64>() / total;
+    let l: f64 = weights
+        .iter()
+        .enumerate()
+        .map(|(n, w)| n as f64 * w)
+        .sum::<f64>()
+        / total;
     let x = arrival * (1.0 - lost);
     (lost, l / x, x)
 }
 
 /// M/G/1 with non-preemptive priorities, highest first: mean waits (Cobham, 1954). Classes are (arrival, mean, scv).
 pub fn priority_waits(classes: &[(f64, f64, f64)]) -> Vec<f64> {
-    let residual: f64 = classes.iter().map(|(l, s, c)| 0.5 * l * s * s * (1.0 + c)).sum();
+    let residual: f64 = classes
+        .iter()
+        .map(|(l, s, c)| 0.5 * l * s * s * (1.0 + c))
+        .sum();
     let mut before = 0.0;
     classes
         .iter()

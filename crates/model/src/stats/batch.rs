@@ -18,7 +18,11 @@ pub struct Estimate {
 impl Estimate {
     /// A value that is known, not estimated.
     pub fn exact(value: f64) -> Estimate {
-        Estimate { value, ci95: 0.0, freedom: usize::MAX }
+        Estimate {
+            value,
+            ci95: 0.0,
+            freedom: usize::MAX,
+        }
     }
 
     /// Half the width of the interval at another level, such as 0.99.
@@ -36,23 +40,39 @@ impl Estimate {
 
     /// Half width of the 95% interval over the value.
     pub fn relative(&self) -> f64 {
-        if self.value == 0.0 && self.ci95 == 0.0 { 0.0 } else { (self.ci95 / self.value).abs() }
+        if self.value == 0.0 && self.ci95 == 0.0 {
+            0.0
+        } else {
+            (self.ci95 / self.value).abs()
+        }
     }
 
     /// The same in another unit.
     pub fn scaled(self, factor: f64) -> Estimate {
-        Estimate { value: self.value * factor, ci95: self.ci95 * factor.abs(), ..self }
+        Estimate {
+            value: self.value * factor,
+            ci95: self.ci95 * factor.abs(),
+            ..self
+        }
     }
 }
 
 fn interval(value: f64, values: &[f64]) -> Estimate {
     let n = values.len();
     if n < 2 {
-        return Estimate { value, ci95: f64::INFINITY, freedom: 0 };
+        return Estimate {
+            value,
+            ci95: f64::INFINITY,
+            freedom: 0,
+        };
     }
     let mean = values.iter().sum::<f64>() / n as f64;
     let variance = values.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / (n - 1) as f64;
-    Estimate { value, ci95: t_quantile(0.975, n - 1) * (variance / n as f64).sqrt(), freedom: n - 1 }
+    Estimate {
+        value,
+        ci95: t_quantile(0.975, n - 1) * (variance / n as f64).sqrt(),
+        freedom: n - 1,
+    }
 }
 
 /// Consecutive `parts` grouped into about thirty batches, `each` computing the estimator of a slice of them. While
@@ -84,7 +104,10 @@ pub fn by_batches<T>(parts: &[T], each: impl Fn(&[T]) -> f64) -> Estimate {
 
 /// The estimate of independent replications, each of which gave one value.
 pub fn by_replications(values: &[f64]) -> Estimate {
-    interval(values.iter().sum::<f64>() / values.len().max(1) as f64, values)
+    interval(
+        values.iter().sum::<f64>() / values.len().max(1) as f64,
+        values,
+    )
 }
 
 fn lag_one(values: &[f64]) -> f64 {
@@ -97,7 +120,11 @@ fn lag_one(values: &[f64]) -> f64 {
     if total == 0.0 {
         return 0.0;
     }
-    values.windows(2).map(|w| (w[0] - mean) * (w[1] - mean)).sum::<f64>() / total
+    values
+        .windows(2)
+        .map(|w| (w[0] - mean) * (w[1] - mean))
+        .sum::<f64>()
+        / total
 }
 
 #[cfg(test)]

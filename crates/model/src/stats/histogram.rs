@@ -121,15 +121,23 @@ impl Histogram {
 
     /// (lower bound in seconds, upper bound, count) of groups of cells, about `groups` to the whole range.
     pub fn coarse(&self, groups: usize) -> Vec<(f64, f64, u64)> {
-        let used: Vec<usize> = (0..self.counts.len()).filter(|&i| self.counts[i] > 0).collect();
-        let (Some(&low), Some(&high)) = (used.first(), used.last()) else { return Vec::new() };
+        let used: Vec<usize> = (0..self.counts.len())
+            .filter(|&i| self.counts[i] > 0)
+            .collect();
+        let (Some(&low), Some(&high)) = (used.first(), used.last()) else {
+            return Vec::new();
+        };
         let step = ((high - low) / groups.max(1) + 1).next_power_of_two();
         (low..=high)
             .step_by(step)
             .map(|i| {
                 let end = (i + step).min(self.counts.len());
                 let n = self.counts[i..end].iter().map(|&n| u64::from(n)).sum();
-                (bound(self.first + i) * 1e-9, bound(self.first + end) * 1e-9, n)
+                (
+                    bound(self.first + i) * 1e-9,
+                    bound(self.first + end) * 1e-9,
+                    n,
+                )
             })
             .collect()
     }
@@ -164,10 +172,18 @@ mod tests {
 
     #[test]
     fn two_halves_add_to_the_whole() {
-        let (mut a, mut b, mut all) = (Histogram::default(), Histogram::default(), Histogram::default());
+        let (mut a, mut b, mut all) = (
+            Histogram::default(),
+            Histogram::default(),
+            Histogram::default(),
+        );
         for v in 0..10_000u64 {
             let v = v * v;
-            if v % 3 == 0 { a.record(v) } else { b.record(v) }
+            if v % 3 == 0 {
+                a.record(v)
+            } else {
+                b.record(v)
+            }
             all.record(v);
         }
         a.add(&b);

@@ -17,7 +17,12 @@ pub struct Mser {
 
 impl Default for Mser {
     fn default() -> Self {
-        Mser { size: 5, count: 0, sum: 0.0, means: Vec::with_capacity(GROUPS) }
+        Mser {
+            size: 5,
+            count: 0,
+            sum: 0.0,
+            means: Vec::with_capacity(GROUPS),
+        }
     }
 }
 
@@ -37,7 +42,11 @@ impl Mser {
         self.sum = 0.0;
         self.count = 0;
         if self.means.len() == GROUPS {
-            self.means = self.means.chunks_exact(2).map(|p| (p[1].0, 0.5 * (p[0].1 + p[1].1))).collect();
+            self.means = self
+                .means
+                .chunks_exact(2)
+                .map(|p| (p[1].0, 0.5 * (p[0].1 + p[1].1)))
+                .collect();
             self.size *= 2;
         }
     }

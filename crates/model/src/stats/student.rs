@@ -78,7 +78,11 @@ mod tests {
             (30, 0.995, 2.750),
             (120, 0.95, 1.658),
         ] {
-            assert!((t_quantile(p, df) - t).abs() < 6e-4, "{df} {p}: {}", t_quantile(p, df));
+            assert!(
+                (t_quantile(p, df) - t).abs() < 6e-4,
+                "{df} {p}: {}",
+                t_quantile(p, df)
+            );
         }
     }
 }
