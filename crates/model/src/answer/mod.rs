@@ -2,6 +2,7 @@
 
 mod from_runs;
 mod html;
+mod parts;
 mod text;
 
 pub use from_runs::{from_runs, ratio};

@@ -16,6 +16,7 @@ mod failure;
 mod fair;
 mod groups;
 mod heap;
+mod lifecycle;
 mod line;
 mod machine;
 mod policy;

@@ -6,6 +6,7 @@
 
 mod check;
 mod expr;
+mod functions;
 mod parameters;
 mod parts;
 mod program;

@@ -311,9 +311,9 @@ fn solve_open(model: &Model, all: &[Demands], parts: &[Part]) -> Result<Answer, 
                 }
             }
         }
-        for c in 0..classes {
-            if load > 0.0 {
-                response[c] += present / load * part.demands[c];
+        if load > 0.0 {
+            for (r, demand) in response.iter_mut().zip(&part.demands) {
+                *r += present / load * demand;
             }
         }
         answer
@@ -321,10 +321,10 @@ fn solve_open(model: &Model, all: &[Demands], parts: &[Part]) -> Result<Answer, 
             .0
             .push(station_answer(part, x, load, present));
     }
-    for c in 0..classes {
+    for ((class, rate), response) in model.classes.iter().zip(&rates).zip(&response) {
         answer.classes.0.push((
-            model.classes[c].name.clone(),
-            class_answer(rates[c], response[c], quantiles),
+            class.name.clone(),
+            class_answer(*rate, *response, quantiles),
         ));
     }
     Ok(answer)
