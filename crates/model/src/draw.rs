@@ -21,10 +21,10 @@ pub fn svg(model: &Model) -> String {
         .map(|n| {
             let row = rows[n.column];
             rows[n.column] += 1;
-            (20.0 + 210.0 * n.column as f64, 20.0 + 74.0 * row as f64)
+            (20.0 + 280.0 * n.column as f64, 20.0 + 74.0 * row as f64)
         })
         .collect();
-    let width = 210.0 * columns as f64;
+    let width = 280.0 * columns as f64;
     let height = 40.0 + 74.0 * rows.iter().copied().max().unwrap_or(1) as f64;
     let mut out = format!(
         "<svg viewBox='0 0 {width} {height}' width='{width}' height='{height}' xmlns='http://www.w3.org/2000/svg' \
@@ -34,9 +34,9 @@ pub fn svg(model: &Model) -> String {
     for (from, to, dashed) in edges {
         let ((x0, y0), (x1, y1)) = (place[from], place[to]);
         let (start, end) = if x1 > x0 {
-            (x0 + 160.0, x1)
+            (x0 + 230.0, x1)
         } else {
-            (x0 + 80.0, x1 + 80.0)
+            (x0 + 115.0, x1 + 115.0)
         };
         let (y0, y1) = if x1 > x0 {
             (y0 + 26.0, y1 + 26.0)
@@ -58,7 +58,7 @@ pub fn svg(model: &Model) -> String {
     for (node, (x, y)) in nodes.iter().zip(&place) {
         let _ = write!(
             out,
-            "<rect x='{x}' y='{y}' width='160' height='52' rx='6' fill='{0}22' stroke='{0}'/>\
+            "<rect x='{x}' y='{y}' width='230' height='52' rx='6' fill='{0}22' stroke='{0}'/>\
              <text x='{1}' y='{2}' fill='#777' font-weight='600'>{3}</text><text x='{1}' y='{4}' fill='#777'>{5}</text>",
             node.colour,
             x + 10.0,

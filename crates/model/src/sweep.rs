@@ -226,7 +226,13 @@ fn knee(points: &[Point]) -> Option<String> {
     if curve.len() < 4 || first.0 <= 0.0 {
         return None;
     }
+    let before = curve[curve.len() - 2];
+    let end = (last.1 - before.1) / (last.0 - before.0);
     let slope = first.1 / first.0;
+    if end.is_nan() || end > 0.5 * slope {
+        // Still rising: the sweep ends before the knee.
+        return None;
+    }
     let most = curve.iter().map(|p| p.1).fold(0.0, f64::max);
     // The two asymptotes: through the origin with the slope at light load, and the highest throughput.
     let at = most / slope;

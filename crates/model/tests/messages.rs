@@ -153,3 +153,65 @@ fn a_sleep_of_a_thread_nobody_asks_is_a_warning() {
         ["nobody asks p"]
     );
 }
+
+/// Every model that is shipped loads without a warning and has a steady state, except the one that shows a deadlock.
+#[test]
+fn the_shipped_models_load_and_run() {
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../../models");
+    let mut count = 0;
+    for folder in ["", "queues", "threading"] {
+        for file in std::fs::read_dir(format!("{root}/{folder}")).unwrap() {
+            let path = file.unwrap().path();
+            if path.extension().is_none_or(|e| e != "toml") {
+                continue;
+            }
+            let model =
+                loadline_model::load::from_file(&path, &[]).unwrap_or_else(|e| panic!("{e}"));
+            assert_eq!(model.warnings, Vec::<String>::new(), "{}", path.display());
+            let options = loadline_model::run::Options {
+                requests: Some(5_000),
+                ..Default::default()
+            };
+            let problem = loadline_model::run::simulate(&model, &options).problem;
+            let locks = path.ends_with("deadlock.toml");
+            assert_eq!(problem.is_some(), locks, "{}: {problem:?}", path.display());
+            count += 1;
+        }
+    }
+    assert!(count >= 15, "only {count} models found");
+}
+
+/// The parameters that the users set are there, in every strategy.
+#[test]
+fn the_threading_models_have_the_same_parameters() {
+    for strategy in [
+        "thread-per-client",
+        "threaded",
+        "thread-per-request",
+        "thread-pool",
+    ] {
+        let path = format!(
+            "{}/../../models/threading/{strategy}.toml",
+            env!("CARGO_MANIFEST_DIR")
+        );
+        let settings: Vec<(String, String)> = [
+            ("clients", "4"),
+            ("servant_cpu_ms", "5"),
+            ("servant_delay_ms", "0"),
+            ("dispatchers", "3"),
+            ("arrival_rate", "50"),
+        ]
+        .map(|(k, v)| (k.into(), v.into()))
+        .into();
+        let model = loadline_model::load::from_file(std::path::Path::new(&path), &settings)
+            .unwrap_or_else(|e| panic!("{e}"));
+        let options = loadline_model::run::Options {
+            requests: Some(20_000),
+            ..Default::default()
+        };
+        let answer = loadline_model::run::simulate(&model, &options);
+        assert_eq!(answer.problem, None, "{strategy}");
+        let x = answer.classes.get("request").unwrap().throughput.value;
+        assert!((x - 50.0).abs() < 2.0, "{strategy}: {x}");
+    }
+}

@@ -231,7 +231,23 @@ pub(super) fn stations(
             },
         ));
     }
-    list
+    unique(list)
+}
+
+/// Parts of different kinds may have the same name: all but the first get their kind as well.
+fn unique(list: Vec<(String, StationAnswer)>) -> Vec<(String, StationAnswer)> {
+    let mut seen = std::collections::BTreeSet::new();
+    list.into_iter()
+        .map(|(name, part)| {
+            let name = if seen.contains(&name) {
+                format!("{name} ({})", part.kind)
+            } else {
+                name
+            };
+            seen.insert(name.clone());
+            (name, part)
+        })
+        .collect()
 }
 
 fn by_class(model: &Model, of: impl Fn(usize) -> Option<ClassAt>) -> Vec<(String, ClassAt)> {

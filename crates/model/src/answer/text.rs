@@ -65,9 +65,12 @@ pub fn answer_text(answer: &Answer) -> String {
     line(match &answer.run {
         None => format!("  by {}", answer.solver),
         Some(run) => {
-            let warm = run.warm_up_seconds.map_or_else(|| "not found".into(), time);
+            let warm = run.warm_up_seconds.map_or_else(
+                || "no end of warm-up found".into(),
+                |w| format!("warm-up {} cut off", time(w)),
+            );
             format!(
-                "  by {}: {} requests in {} simulated, warm-up {warm} cut off, seed {}{}",
+                "  by {}: {} requests in {} simulated, {warm}, seed {}{}",
                 answer.solver,
                 run.requests,
                 time(run.simulated_seconds),
@@ -137,7 +140,14 @@ pub fn answer_text(answer: &Answer) -> String {
         "holding",
         "waiting",
     ];
-    let widths = [16, 9, 8, 10, 10, 10, 10, 9];
+    let longest = answer
+        .stations
+        .0
+        .iter()
+        .map(|(n, _)| n.chars().count())
+        .max()
+        .unwrap_or(0);
+    let widths = [longest.max(14) + 2, 9, 8, 10, 10, 10, 10, 9];
     line(columns(&header.map(String::from), &widths));
     for (name, s) in &answer.stations.0 {
         line(columns(&station_row(name, s), &widths));
