@@ -1,0 +1,230 @@
+//! The fair schedulers of Linux: CFS (2.6.23 to 6.5) and EEVDF (6.6 and later), idealized to one queue a machine: what
+//! load balancing between per-core queues adds is not modelled.
+//!
+//! Virtual time is CPU time divided by weight over 1024; both keep all threads' virtual times close together.
+
+use super::machine::Thread;
+use super::policy::How;
+use crate::time::Nanos;
+use std::collections::BTreeSet;
+
+/// Floats in their order as integers.
+fn ordered(x: f64) -> u64 {
+    let bits = x.to_bits() as i64;
+    (bits ^ ((bits >> 63) as u64 >> 1) as i64) as u64 ^ 1 << 63
+}
+
+fn virtual_ns(ran: Nanos, t: &Thread) -> f64 {
+    ran.0 as f64 * 1024.0 / t.weight
+}
+
+/// Completely fair: the least virtual time runs.
+pub(super) struct Cfs {
+    latency: f64,
+    granularity: f64,
+    wakeup_granularity: f64,
+    line: BTreeSet<(u64, u32)>,
+    /// Never decreases: where newcomers and sleepers join.
+    least: f64,
+    /// Weight of all that are ready or running.
+    weight: f64,
+    cores: f64,
+}
+
+impl Cfs {
+    pub(super) fn new(latency: f64, granularity: f64, wakeup_granularity: f64, cores: u32) -> Cfs {
+        // The kernel scales its tunables by 1 + log2 of the number of CPUs, at most 8 of them.
+        let scale = 1.0 + f64::from(cores.clamp(1, 8)).log2().floor();
+        Cfs {
+            latency: latency * 1e9 * scale,
+            granularity: granularity * 1e9 * scale,
+            wakeup_granularity: wakeup_granularity * 1e9 * scale,
+            line: BTreeSet::new(),
+            least: 0.0,
+            weight: 0.0,
+            cores: f64::from(cores),
+        }
+    }
+
+    pub(super) fn woken(&mut self, t: &mut Thread) {
+        // A sleeper is credited with half a period, no more.
+        t.virtual_time = t.virtual_time.max(self.least - 0.5 * self.latency);
+        self.weight += t.weight;
+    }
+
+    pub(super) fn running(&mut self, t: &Thread, sign: i32) {
+        self.weight += f64::from(sign) * t.weight;
+    }
+
+    pub(super) fn enqueue(&mut self, t: &Thread, id: u32, _: How) {
+        self.line.insert((ordered(t.virtual_time), id));
+    }
+
+    pub(super) fn remove(&mut self, t: &Thread, id: u32) {
+        self.line.remove(&(ordered(t.virtual_time), id));
+        self.weight -= t.weight;
+    }
+
+    pub(super) fn pick(&mut self, threads: &[Thread], core: u32) -> Option<u32> {
+        let key = *self
+            .line
+            .iter()
+            .find(|(_, id)| threads[*id as usize].affinity >> core & 1 == 1)?;
+        self.line.remove(&key);
+        self.least = self.least.max(threads[key.1 as usize].virtual_time);
+        Some(key.1)
+    }
+
+    pub(super) fn slice(&self, t: &Thread) -> Nanos {
+        let share = (t.weight * self.cores / self.weight.max(t.weight)).min(1.0);
+        Nanos((self.latency * share).max(self.granularity) as u64)
+    }
+
+    pub(super) fn account(&mut self, t: &mut Thread, ran: Nanos) {
+        t.virtual_time += virtual_ns(ran, t);
+    }
+
+    pub(super) fn goes_on(&self, threads: &[Thread], core: u32) -> bool {
+        !self
+            .line
+            .iter()
+            .any(|(_, id)| threads[*id as usize].affinity >> core & 1 == 1)
+    }
+
+    pub(super) fn preempts(&self, woken: &Thread, running: &Thread, ran: Nanos) -> Option<f64> {
+        let lead = running.virtual_time + virtual_ns(ran, running) - woken.virtual_time;
+        (lead > self.wakeup_granularity * 1024.0 / woken.weight).then_some(lead)
+    }
+}
+
+/// Earliest eligible virtual deadline first. A thread is eligible if it has had no more than its share (its virtual time
+/// is not beyond the weighted mean); a running one finishes its slice, as the kernel's default asks (run to parity).
+pub(super) struct Eevdf {
+    slice: f64,
+    line: BTreeSet<(u64, u32)>,
+    weight: f64,
+    /// Weighted sum of virtual times of all that are ready or running, relative to `zero`.
+    sum: f64,
+}
+
+impl Eevdf {
+    pub(super) fn new(slice: f64) -> Eevdf {
+        Eevdf {
+            slice: slice * 1e9,
+            line: BTreeSet::new(),
+            weight: 0.0,
+            sum: 0.0,
+        }
+    }
+
+    fn mean(&self) -> f64 {
+        if self.weight > 0.0 {
+            self.sum / self.weight
+        } else {
+            0.0
+        }
+    }
+
+    fn slice_of(&self, t: &Thread) -> f64 {
+        self.slice * 1024.0 / t.weight
+    }
+
+    pub(super) fn join(&mut self, t: &mut Thread) {
+        let reference = if self.weight > 0.0 {
+            self.mean()
+        } else {
+            t.virtual_time
+        };
+        // Joining moves the mean; the lag is stretched so that it is what it was afterwards.
+        let lag = if self.weight > 0.0 {
+            t.lag * (self.weight + t.weight) / self.weight
+        } else {
+            0.0
+        };
+        t.virtual_time = reference - lag;
+        t.deadline = t.virtual_time + self.slice_of(t);
+        self.weight += t.weight;
+        self.sum += t.weight * t.virtual_time;
+    }
+
+    pub(super) fn leave(&mut self, t: &mut Thread) {
+        let limit = self.slice_of(t);
+        t.lag = (self.mean() - t.virtual_time).clamp(-limit, limit);
+        self.weight -= t.weight;
+        self.sum -= t.weight * t.virtual_time;
+        if self.weight < 1e-6 {
+            self.weight = 0.0;
+            self.sum = 0.0;
+        }
+    }
+
+    pub(super) fn enqueue(&mut self, t: &Thread, id: u32) {
+        self.line.insert((ordered(t.deadline), id));
+    }
+
+    pub(super) fn remove(&mut self, t: &mut Thread, id: u32) {
+        self.line.remove(&(ordered(t.deadline), id));
+        self.leave(t);
+    }
+
+    pub(super) fn pick(&mut self, threads: &[Thread], core: u32) -> Option<u32> {
+        let mean = self.mean();
+        let allowed = |id: u32| threads[id as usize].affinity >> core & 1 == 1;
+        let eligible = |id: u32| threads[id as usize].virtual_time <= mean + 1.0;
+        let mut line = self.line.iter().filter(|(_, id)| allowed(*id));
+        let first = *line.clone().next()?;
+        let key = line.find(|(_, id)| eligible(*id)).copied().unwrap_or(first);
+        self.line.remove(&key);
+        Some(key.1)
+    }
+
+    pub(super) fn slice(&self, t: &Thread) -> Nanos {
+        let left = (t.deadline - t.virtual_time) * t.weight / 1024.0;
+        Nanos(left.ceil().max(1.0) as u64)
+    }
+
+    pub(super) fn account(&mut self, t: &mut Thread, ran: Nanos) {
+        let more = virtual_ns(ran, t);
+        t.virtual_time += more;
+        self.sum += t.weight * more;
+    }
+
+    pub(super) fn expired(&self, t: &mut Thread) {
+        if t.virtual_time >= t.deadline - 1.0 {
+            t.deadline = t.virtual_time + self.slice_of(t);
+        }
+    }
+
+    pub(super) fn goes_on(&self, threads: &[Thread], core: u32) -> bool {
+        !self
+            .line
+            .iter()
+            .any(|(_, id)| threads[*id as usize].affinity >> core & 1 == 1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn floats_keep_their_order_as_integers() {
+        let values = [-1e9, -1.5, -0.0, 0.0, 1e-3, 2.0, 1e12];
+        for pair in values.windows(2) {
+            assert!(ordered(pair[0]) <= ordered(pair[1]), "{pair:?}");
+        }
+    }
+
+    #[test]
+    fn a_thread_that_leaves_with_credit_comes_back_with_it() {
+        let mut p = Eevdf::new(0.003);
+        let (mut a, mut b) = (Thread::blank(), Thread::blank());
+        p.join(&mut a);
+        p.join(&mut b);
+        p.account(&mut a, Nanos(2_000_000));
+        p.leave(&mut b);
+        assert!((b.lag - 1e6).abs() < 1.0, "{}", b.lag);
+        p.join(&mut b);
+        assert!((p.mean() - b.virtual_time - 1e6).abs() < 1.0);
+    }
+}

@@ -1,0 +1,402 @@
+//! The discrete-event engine: one run of a model with one seed.
+//!
+//! Terms: an *act* is whatever executes a program: a client's request, a thread of a pool, a branch of a fork, a
+//! collector thread. A *job* is a request to a pool's entry, from being sent until the thread has ended it. Acts that
+//! can go on without time passing are in the *ready list*; the run alternates between emptying that list and taking the
+//! next event from the calendar.
+//!
+//! What always holds: between two events the ready list is empty; an act waits for exactly one thing; a thread
+//! executes its program only while it has a core; what happens depends on the model and the seed alone.
+
+mod arrivals;
+mod control;
+mod core;
+mod deadlock;
+mod failure;
+mod fair;
+mod groups;
+mod heap;
+mod lifecycle;
+mod line;
+mod machine;
+mod policy;
+mod pool;
+mod program;
+mod record;
+mod resource;
+mod setup;
+mod sharing;
+mod station;
+mod step;
+
+pub use deadlock::Deadlock;
+pub use record::{Meter, Recorder, Segment};
+pub use setup::Meters;
+
+use crate::calendar::{Calendar, Handle};
+use crate::model::Model;
+use crate::time::{Nanos, Time};
+use program::{Code, LOOPS, PHASES, Sampler};
+use std::collections::VecDeque;
+
+/// "No such thing" among indices.
+const NONE: u32 = u32::MAX;
+
+/// What can be scheduled.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Event {
+    /// A source's next session begins.
+    Arrival(u32),
+    /// A source's rate changes.
+    Modulate(u32),
+    /// A pause of an act ends.
+    Resume(u32),
+    /// A client's thinking ends: its next request begins.
+    Think(u32),
+    /// A server of a station is done with an act.
+    Served { station: u32, act: u32 },
+    /// The first job of a sharing station ends.
+    Shared(u32),
+    /// The first burst of a sharing machine ends.
+    BurstShared(u32),
+    /// A core's thread ends its burst or its slice.
+    Core { machine: u32, core: u32 },
+    /// The timer of a Linux 2.4 machine.
+    Tick(u32),
+    /// An act has waited for long enough.
+    GiveUp(u32),
+    /// A job has been queued for long enough.
+    JobGivenUp(u32),
+    /// A client has waited for its request long enough.
+    ClientTimeout(u32),
+    /// A group has used its quota.
+    QuotaSpent(u32),
+    /// A group's period ends.
+    QuotaRefill(u32),
+    /// A guard decides.
+    Guard(u32),
+    /// A CPU manager decides.
+    Manager(u32),
+}
+
+/// What an act waits for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Waiting {
+    /// Nothing: it is ready, or has a core or wants one.
+    Nothing,
+    /// Time.
+    Delay,
+    /// A station's service.
+    Station(u32),
+    /// The reply to a job.
+    Reply(u32),
+    /// A resource.
+    Resource(u32),
+    /// A notification.
+    Condition(u32),
+    /// Its branches.
+    Join,
+    /// A place in a pool's queue.
+    Place(u32),
+    /// A job (threads).
+    Idle,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Role {
+    Client,
+    Worker {
+        pool: u32,
+        lane: u32,
+    },
+    Branch {
+        parent: u32,
+        generation: u32,
+    },
+    Collector(u32),
+    /// A slot nobody uses.
+    Free,
+}
+
+/// Where a thread is with respect to its jobs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Duty {
+    /// Waits for a job, or takes the next.
+    Between,
+    /// Executes a job's program.
+    Serving,
+    /// Burns the CPU of its own creation.
+    Starting,
+    /// Burns the CPU of its own end.
+    Ending,
+}
+
+struct Act {
+    role: Role,
+    duty: Duty,
+    generation: u32,
+    pc: u32,
+    class: u32,
+    source: u32,
+    client: u32,
+    thread: u32,
+    job: u32,
+    waiting: Waiting,
+    failed: bool,
+    retries: u32,
+    joins: u32,
+    depth: u8,
+    phase: u8,
+    loops: [u32; LOOPS],
+    phases: [Time; PHASES],
+    /// When its request began (clients), or when it took its job (threads).
+    began: Time,
+    /// When the present wait began.
+    mark: Time,
+    /// How long the present visit was served (sharing stations: demand).
+    demand: Nanos,
+    tag: f64,
+    timer: Option<Handle>,
+    patience: Option<Handle>,
+    deadline: Option<Handle>,
+}
+
+struct Job {
+    entry: u32,
+    class: u32,
+    client: u32,
+    reply_to: u32,
+    reply_generation: u32,
+    sent: Time,
+    taken: Time,
+    first_phase_over: bool,
+    patience: Option<Handle>,
+}
+
+/// Why a run ended.
+#[derive(Debug, Clone, PartialEq)]
+pub enum End {
+    /// The limit was reached.
+    Limit,
+    /// Nothing can happen any more.
+    Empty,
+    /// Requests pile up without end.
+    Flooded,
+    /// Some can never go on.
+    Deadlocked(Deadlock),
+}
+
+/// One run of a model.
+pub struct Engine<'m> {
+    model: &'m Model,
+    code: Code,
+    samplers: Vec<Sampler>,
+    now: Time,
+    events: u64,
+    calendar: Calendar<Event>,
+    ready: VecDeque<u32>,
+    acts: Vec<Act>,
+    free_acts: Vec<u32>,
+    jobs: Vec<Job>,
+    free_jobs: Vec<u32>,
+    threads: Vec<machine::Thread>,
+    machines: Vec<machine::MachineState>,
+    pools: Vec<pool::PoolState>,
+    stations: Vec<station::StationState>,
+    resources: Vec<resource::ResourceState>,
+    conditions: Vec<VecDeque<(u32, u32)>>,
+    groups: Vec<groups::GroupState>,
+    heaps: Vec<heap::HeapState>,
+    guards: Vec<control::GuardState>,
+    managers: Vec<control::ManagerState>,
+    sources: Vec<arrivals::SourceState>,
+    choose: crate::random::Stream,
+    place: crate::random::Stream,
+    meters: Meters,
+    record: Recorder,
+    in_system: u64,
+    flood: u64,
+}
+
+impl<'m> Engine<'m> {
+    /// Simulated time so far.
+    pub fn now(&self) -> Time {
+        self.now
+    }
+
+    /// Events taken from the calendar so far.
+    pub fn events(&self) -> u64 {
+        self.events
+    }
+
+    /// What was recorded so far.
+    pub fn record(&self) -> &Recorder {
+        &self.record
+    }
+
+    /// Where the record keeps what.
+    pub fn meters(&self) -> &Meters {
+        &self.meters
+    }
+
+    /// Closes the segment that is not over, for runs too short to have whole ones.
+    pub fn close_record(&mut self) {
+        self.record.close_early(self.now);
+    }
+
+    /// Requests in the system now.
+    pub fn in_system(&self) -> u64 {
+        self.in_system
+    }
+
+    /// Runs until `completions` requests have been completed in all, `until` has come, or nothing can happen any more.
+    pub fn run(&mut self, completions: u64, until: Time) -> End {
+        loop {
+            while let Some(act) = self.ready.pop_front() {
+                self.resume(act);
+            }
+            if self.record.completions >= completions {
+                return End::Limit;
+            }
+            let Some(at) = self.calendar.next_at() else {
+                return match self.find_deadlock() {
+                    Some(deadlock) => End::Deadlocked(deadlock),
+                    None => End::Empty,
+                };
+            };
+            if at > until {
+                self.now = until;
+                self.record.roll(until);
+                return End::Limit;
+            }
+            if self.record.due(at) {
+                self.record.roll(at);
+            }
+            let Some((at, event)) = self.calendar.pop() else {
+                return End::Empty;
+            };
+            self.now = at;
+            self.events += 1;
+            self.handle(event);
+            if self.in_system > self.flood {
+                return End::Flooded;
+            }
+        }
+    }
+
+    #[inline]
+    fn handle(&mut self, event: Event) {
+        match event {
+            Event::Served { station, act } => self.served(station, act),
+            Event::Arrival(source) => self.arrive(source),
+            Event::Core { machine, core } => self.core_event(machine, core),
+            Event::BurstShared(machine) => self.burst_shared(machine),
+            Event::Shared(station) => self.shared(station),
+            Event::Resume(act) => {
+                self.acts[act as usize].timer = None;
+                self.paused(act);
+            }
+            Event::Think(act) => {
+                self.acts[act as usize].timer = None;
+                self.begin_request(act);
+            }
+            Event::Tick(machine) => self.tick(machine),
+            Event::GiveUp(act) => self.give_up(act),
+            Event::JobGivenUp(job) => self.job_given_up(job),
+            Event::ClientTimeout(act) => self.client_timeout(act),
+            Event::Modulate(source) => self.modulate(source),
+            Event::QuotaSpent(group) => self.quota_spent(group),
+            Event::QuotaRefill(group) => self.quota_refill(group),
+            Event::Guard(guard) => self.guard_decides(guard),
+            Event::Manager(manager) => self.manager_decides(manager),
+        }
+    }
+
+    #[inline]
+    fn draw(&mut self, site: program::Site) -> f64 {
+        self.samplers[site as usize].draw()
+    }
+
+    #[inline]
+    fn draw_nanos(&mut self, site: program::Site) -> Nanos {
+        Nanos::from_seconds(self.samplers[site as usize].draw())
+    }
+
+    #[inline]
+    fn schedule(&mut self, after: Nanos, event: Event) -> Handle {
+        self.calendar.schedule(self.now + after, 1, event)
+    }
+
+    fn new_act(&mut self, role: Role) -> u32 {
+        let id = match self.free_acts.pop() {
+            Some(id) => id,
+            None => {
+                self.acts.push(Act {
+                    role: Role::Free,
+                    duty: Duty::Between,
+                    generation: 0,
+                    pc: 0,
+                    class: 0,
+                    source: NONE,
+                    client: 0,
+                    thread: NONE,
+                    job: NONE,
+                    waiting: Waiting::Nothing,
+                    failed: false,
+                    retries: 0,
+                    joins: 0,
+                    depth: 0,
+                    phase: 0,
+                    loops: [0; LOOPS],
+                    phases: [Time::ZERO; PHASES],
+                    began: Time::ZERO,
+                    mark: Time::ZERO,
+                    demand: Nanos::ZERO,
+                    tag: 0.0,
+                    timer: None,
+                    patience: None,
+                    deadline: None,
+                });
+                (self.acts.len() - 1) as u32
+            }
+        };
+        let now = self.now;
+        let act = &mut self.acts[id as usize];
+        act.role = role;
+        act.duty = Duty::Between;
+        act.waiting = Waiting::Nothing;
+        act.failed = false;
+        act.retries = 0;
+        act.depth = 0;
+        act.phase = 0;
+        act.thread = NONE;
+        act.job = NONE;
+        act.began = now;
+        id
+    }
+
+    fn free_act(&mut self, id: u32) {
+        let act = &mut self.acts[id as usize];
+        act.role = Role::Free;
+        act.generation = act.generation.wrapping_add(1);
+        self.free_acts.push(id);
+    }
+
+    fn new_job(&mut self, job: Job) -> u32 {
+        match self.free_jobs.pop() {
+            Some(id) => {
+                self.jobs[id as usize] = job;
+                id
+            }
+            None => {
+                self.jobs.push(job);
+                (self.jobs.len() - 1) as u32
+            }
+        }
+    }
+}
+
+/// How deep programs may nest.
+pub mod limits {
+    pub use super::program::{LOOPS, PHASES};
+}

@@ -1,0 +1,406 @@
+//! Thread pools: jobs come, threads take them, serve them and reply.
+//!
+//! A job's *queueing time* runs from being sent until a thread takes it; its *first phase* until the thread has replied
+//! or forwarded it; its *holding time* until the thread is done with it.
+
+use super::line::Line;
+use super::program::{NO_SITE, Site};
+use super::step::Flow;
+use super::{Duty, Engine, Event, Job, NONE, Role, Waiting};
+use crate::model::{Pool, WhenFull};
+use std::collections::VecDeque;
+
+pub(super) struct Lane {
+    pub line: Line<u32>,
+    pub idle: VecDeque<u32>,
+}
+
+pub(super) struct PoolState {
+    pub lanes: Vec<Lane>,
+    pub threads: u32,
+    /// Threads that were asked for and have not taken a job yet.
+    pub starting: u32,
+    pub capacity: u32,
+    pub when_full: WhenFull,
+    pub waiting: u32,
+    /// Senders that wait for a place, with their job.
+    pub outside: VecDeque<(u32, u32)>,
+    pub patience: Site,
+    pub create: Site,
+    pub destroy: Site,
+    pub delay: Site,
+    /// Slots of threads that have ended, to be used again.
+    pub spare: Vec<u32>,
+}
+
+impl PoolState {
+    pub(super) fn new(pool: &Pool, sites: [Site; 4]) -> PoolState {
+        let lanes = if pool.keyed {
+            pool.min_threads.max(1)
+        } else {
+            1
+        };
+        PoolState {
+            lanes: (0..lanes)
+                .map(|_| Lane {
+                    line: Line::new(pool.queue.discipline),
+                    idle: VecDeque::new(),
+                })
+                .collect(),
+            threads: 0,
+            starting: 0,
+            capacity: pool.queue.capacity,
+            when_full: pool.queue.when_full,
+            waiting: 0,
+            outside: VecDeque::new(),
+            patience: sites[0],
+            create: sites[1],
+            destroy: sites[2],
+            delay: sites[3],
+            spare: Vec::new(),
+        }
+    }
+}
+
+impl Engine<'_> {
+    pub(super) fn job_for(
+        &mut self,
+        entry: u32,
+        class: u32,
+        client: u32,
+        reply_to: u32,
+        generation: u32,
+    ) -> u32 {
+        let now = self.now;
+        self.new_job(Job {
+            entry,
+            class,
+            client,
+            reply_to,
+            reply_generation: generation,
+            sent: now,
+            taken: now,
+            first_phase_over: false,
+            patience: None,
+        })
+    }
+
+    pub(super) fn call(&mut self, act: u32, entry: u32, patience: Site) -> Flow {
+        let now = self.now;
+        let a = &mut self.acts[act as usize];
+        a.mark = now;
+        let (class, client, generation) = (a.class, a.client, a.generation);
+        let job = self.job_for(entry, class, client, act, generation);
+        // The caller first waits, then the job is sent: a reply that comes at once must find it waiting.
+        self.acts[act as usize].waiting = Waiting::Reply(job);
+        self.start_patience(act, patience);
+        let thread = self.acts[act as usize].thread;
+        self.submit(act, job);
+        // Unless the queue was full and refused, which has already failed or parked the caller, it leaves its core.
+        if thread != NONE
+            && matches!(
+                self.acts[act as usize].waiting,
+                Waiting::Reply(_) | Waiting::Place(_)
+            )
+        {
+            self.block_thread(thread);
+        }
+        Flow::Stop
+    }
+
+    pub(super) fn forward(&mut self, act: u32, entry: u32) -> Flow {
+        let (class, client) = (
+            self.acts[act as usize].class,
+            self.acts[act as usize].client,
+        );
+        let (mut to, mut generation) = (NONE, 0);
+        if let Role::Worker { .. } = self.acts[act as usize].role {
+            let own = self.acts[act as usize].job as usize;
+            to = std::mem::replace(&mut self.jobs[own].reply_to, NONE);
+            generation = self.jobs[own].reply_generation;
+            self.end_first_phase(act);
+        }
+        let job = self.job_for(entry, class, client, to, generation);
+        if to != NONE && self.acts[to as usize].generation == generation {
+            self.acts[to as usize].waiting = Waiting::Reply(job);
+        }
+        self.submit(act, job)
+    }
+
+    /// Sends a job to its pool on behalf of `sender`.
+    pub(super) fn submit(&mut self, sender: u32, job: u32) -> Flow {
+        let j = &self.jobs[job as usize];
+        let (entry, client) = (j.entry, j.client);
+        let pool = self.model.entries[entry as usize].pool as u32;
+        let meter = self.meters.pool(pool as usize, j.class as usize);
+        let now = self.now;
+        let p = &mut self.pools[pool as usize];
+        let lanes = p.lanes.len() as u32;
+        let lane = if lanes == 1 { 0 } else { client % lanes };
+        self.record
+            .change(self.meters.pool_waiting[pool as usize], now, 1.0);
+        if self.enlist(pool, lane, job) {
+            return Flow::Check;
+        }
+        let p = &mut self.pools[pool as usize];
+        if p.when_full == WhenFull::Reject {
+            self.record
+                .change(self.meters.pool_waiting[pool as usize], now, -1.0);
+            self.record.add(meter + 4, 1.0);
+            self.refuse_job(sender, job);
+            return Flow::Check;
+        }
+        p.outside.push_back((sender, job));
+        let waits_for_reply = self.jobs[job as usize].reply_to == sender;
+        if waits_for_reply {
+            self.acts[sender as usize].waiting = Waiting::Place(pool);
+        } else {
+            self.wait_for(sender, Waiting::Place(pool));
+        }
+        Flow::Stop
+    }
+
+    /// Queues a job if there is a place, and sees to it that a thread comes for it.
+    fn enlist(&mut self, pool: u32, lane: u32, job: u32) -> bool {
+        let spec = &self.model.pools[pool as usize];
+        let p = &mut self.pools[pool as usize];
+        let idle = if spec.wake_last {
+            p.lanes[lane as usize].idle.pop_back()
+        } else {
+            p.lanes[lane as usize].idle.pop_front()
+        };
+        let grows = idle.is_none()
+            && p.threads < spec.max_threads
+            && !spec.keyed
+            && p.starting <= p.waiting;
+        if idle.is_none() && !grows && p.waiting >= p.capacity {
+            return false;
+        }
+        let priority = self.model.classes[self.jobs[job as usize].class as usize].priority;
+        p.lanes[lane as usize].line.push(priority, job);
+        p.waiting += 1;
+        let patience = p.patience;
+        if let Some(thread) = idle {
+            self.stop_patience(thread);
+            self.acts[thread as usize].waiting = Waiting::Nothing;
+            self.wake(thread);
+        } else if grows {
+            self.create_thread(pool);
+        }
+        if patience != NO_SITE && self.jobs[job as usize].reply_to != NONE {
+            let length = self.draw_nanos(patience);
+            let handle = self.schedule(length, Event::JobGivenUp(job));
+            self.jobs[job as usize].patience = Some(handle);
+        }
+        true
+    }
+
+    fn refuse_job(&mut self, sender: u32, job: u32) {
+        let (to, generation) = (
+            self.jobs[job as usize].reply_to,
+            self.jobs[job as usize].reply_generation,
+        );
+        self.free_jobs.push(job);
+        if to == NONE {
+            return;
+        }
+        if to == sender {
+            self.acts[sender as usize].waiting = Waiting::Nothing;
+            self.stop_patience(sender);
+            self.fail(sender);
+        } else {
+            self.answer(to, generation, true);
+        }
+    }
+
+    /// A thread that is done with one job, or was woken for one, takes the next or becomes idle.
+    pub(super) fn next_job(&mut self, act: u32) {
+        if self.after_job(act) == Flow::On {
+            self.acts[act as usize].failed = false;
+            self.ready.push_front(act);
+        }
+    }
+
+    /// Takes the next job ([`Flow::On`]: its program can begin), or becomes idle.
+    pub(super) fn after_job(&mut self, act: u32) -> Flow {
+        let Role::Worker { pool, lane } = self.acts[act as usize].role else {
+            return Flow::Stop;
+        };
+        let now = self.now;
+        let p = &mut self.pools[pool as usize];
+        let Some(job) = p.lanes[lane as usize].line.pop() else {
+            self.acts[act as usize].duty = Duty::Between;
+            return self.become_idle(act, pool, lane);
+        };
+        p.waiting -= 1;
+        self.record
+            .change(self.meters.pool_waiting[pool as usize], now, -1.0);
+        self.record
+            .change(self.meters.pool_busy[pool as usize], now, 1.0);
+        let j = &mut self.jobs[job as usize];
+        let patience = j.patience.take();
+        j.taken = now;
+        let meter = self.meters.pool(pool as usize, j.class as usize);
+        let a = &mut self.acts[act as usize];
+        a.job = job;
+        a.class = j.class;
+        a.client = j.client;
+        a.pc = self.code.entries[j.entry as usize];
+        a.duty = Duty::Serving;
+        a.depth = 0;
+        a.phase = 0;
+        a.failed = false;
+        let queued = now.since(j.sent).seconds();
+        self.record.add(meter + 1, queued);
+        if let Some(handle) = patience {
+            self.calendar.cancel(handle);
+        }
+        self.let_one_in(pool);
+        Flow::On
+    }
+
+    /// A place in the queue became free: a sender that waits outside gets it.
+    fn let_one_in(&mut self, pool: u32) {
+        let p = &mut self.pools[pool as usize];
+        if p.outside.is_empty() || p.waiting >= p.capacity.max(1) {
+            return;
+        }
+        let Some((sender, job)) = p.outside.pop_front() else {
+            return;
+        };
+        let lanes = p.lanes.len() as u32;
+        let lane = if lanes == 1 {
+            0
+        } else {
+            self.jobs[job as usize].client % lanes
+        };
+        if self.jobs[job as usize].reply_to == sender {
+            self.acts[sender as usize].waiting = Waiting::Reply(job);
+        } else {
+            self.acts[sender as usize].waiting = Waiting::Nothing;
+            self.wake(sender);
+        }
+        self.enlist(pool, lane, job);
+    }
+
+    /// The first phase of an act's job ends now, if it has not yet.
+    fn end_first_phase(&mut self, act: u32) {
+        let Role::Worker { pool, .. } = self.acts[act as usize].role else {
+            return;
+        };
+        let now = self.now;
+        let j = &mut self.jobs[self.acts[act as usize].job as usize];
+        if !j.first_phase_over {
+            j.first_phase_over = true;
+            let meter = self.meters.pool(pool as usize, j.class as usize);
+            let length = now.since(j.taken).seconds();
+            self.record.add(meter + 2, length);
+        }
+    }
+
+    /// Replies to whoever waits for the act's job.
+    pub(super) fn reply(&mut self, act: u32, failed: bool) {
+        if !matches!(self.acts[act as usize].role, Role::Worker { .. }) {
+            return;
+        }
+        self.end_first_phase(act);
+        let job = self.acts[act as usize].job as usize;
+        let to = std::mem::replace(&mut self.jobs[job].reply_to, NONE);
+        if to != NONE {
+            let generation = self.jobs[job].reply_generation;
+            self.answer(to, generation, failed);
+        }
+    }
+
+    fn answer(&mut self, to: u32, generation: u32, failed: bool) {
+        let a = &mut self.acts[to as usize];
+        if a.generation != generation || !matches!(a.waiting, Waiting::Reply(_)) {
+            return;
+        }
+        a.waiting = Waiting::Nothing;
+        a.failed = failed;
+        self.stop_patience(to);
+        self.wake(to);
+    }
+
+    /// A thread is done with its job.
+    pub(super) fn end_job(&mut self, act: u32) {
+        let Role::Worker { pool, .. } = self.acts[act as usize].role else {
+            return;
+        };
+        self.reply(act, false);
+        let now = self.now;
+        let job = self.acts[act as usize].job;
+        let j = &self.jobs[job as usize];
+        let meter = self.meters.pool(pool as usize, j.class as usize);
+        let length = now.since(j.taken).seconds();
+        self.record.add(meter, 1.0);
+        self.record.add(meter + 3, length);
+        self.record
+            .change(self.meters.pool_busy[pool as usize], now, -1.0);
+        self.free_jobs.push(job);
+        self.acts[act as usize].job = NONE;
+    }
+
+    /// A caller no longer waits. A job still queued because of its patience is withdrawn; one being served goes on.
+    pub(super) fn forget_caller(&mut self, job: u32, act: u32) {
+        if self.jobs[job as usize].reply_to != act {
+            return;
+        }
+        self.jobs[job as usize].reply_to = NONE;
+        let pool = self.model.entries[self.jobs[job as usize].entry as usize].pool as u32;
+        if let Some(handle) = self.jobs[job as usize].patience.take() {
+            self.calendar.cancel(handle);
+        }
+        let p = &mut self.pools[pool as usize];
+        if p.patience == NO_SITE {
+            return;
+        }
+        let lanes = p.lanes.len() as u32;
+        let lane = if lanes == 1 {
+            0
+        } else {
+            self.jobs[job as usize].client % lanes
+        };
+        if p.lanes[lane as usize].line.remove(|&j| j == job).is_some() {
+            p.waiting -= 1;
+            let now = self.now;
+            self.record
+                .change(self.meters.pool_waiting[pool as usize], now, -1.0);
+            let meter = self
+                .meters
+                .pool(pool as usize, self.jobs[job as usize].class as usize);
+            self.record.add(meter + 5, 1.0);
+            self.free_jobs.push(job);
+            self.let_one_in(pool);
+        }
+    }
+
+    /// A job has been queued for long enough.
+    pub(super) fn job_given_up(&mut self, job: u32) {
+        let j = &mut self.jobs[job as usize];
+        j.patience = None;
+        let to = j.reply_to;
+        let valid = self.acts[to as usize].generation == j.reply_generation;
+        if valid && matches!(self.acts[to as usize].waiting, Waiting::Reply(_)) {
+            self.detach(to);
+            self.acts[to as usize].failed = true;
+            self.wake(to);
+        } else {
+            self.forget_caller(job, to);
+        }
+    }
+
+    /// A sender no longer waits for a place.
+    pub(super) fn leave_outside(&mut self, act: u32, pool: u32) {
+        let p = &mut self.pools[pool as usize];
+        if let Some(at) = p.outside.iter().position(|&(sender, _)| sender == act)
+            && let Some((_, job)) = p.outside.remove(at)
+        {
+            let now = self.now;
+            self.record
+                .change(self.meters.pool_waiting[pool as usize], now, -1.0);
+            self.free_jobs.push(job);
+        }
+    }
+}

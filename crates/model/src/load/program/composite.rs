@@ -1,0 +1,127 @@
+//! Steps that stand for several: transfers over links, branches, TLS handshakes.
+
+use super::Programs;
+use crate::load::LoadError;
+use crate::load::parts;
+use crate::load::section::{Section, find};
+use crate::model::Step;
+use crate::random::Dist;
+
+impl Programs<'_> {
+    pub(super) fn link(&self, s: &Section<'_>, name: &str) -> Result<usize, LoadError> {
+        let links = self.root.named("links")?;
+        let known: Vec<&str> = links.iter().map(|l| l.0.as_str()).collect();
+        find(name, "link", &known)
+            .map_err(|e| s.context.wrong(s.line, format!("{}: {e}", s.path)))?;
+        let station = self.model.stations.iter().position(|st| st.name == name);
+        station.ok_or_else(|| {
+            s.context
+                .wrong(s.line, format!("{}: {name} is no link", s.path))
+        })
+    }
+
+    /// Bytes over a link: its server for as long as they take, then the latency.
+    pub(super) fn transfer(
+        &self,
+        s: &Section<'_>,
+        name: &str,
+        bytes: Dist,
+        steps: &mut Vec<Step>,
+    ) -> Result<(), LoadError> {
+        let station = self.link(s, name)?;
+        let (latency, per_byte) = parts::link(self.root, name)?;
+        if per_byte > 0.0 && bytes != Dist::Constant(0.0) {
+            steps.push(Step::Visit(station, scaled(bytes, per_byte)));
+        }
+        if latency != Dist::Constant(0.0) {
+            steps.push(Step::Wait(latency));
+        }
+        Ok(())
+    }
+
+    pub(super) fn branch(
+        &mut self,
+        s: &Section<'_>,
+        thread: bool,
+        depth: (usize, usize),
+    ) -> Result<Step, LoadError> {
+        let mut arms = Vec::new();
+        let mut total = 0.0;
+        for (i, node) in s.list("branch")?.unwrap_or_default().iter().enumerate() {
+            let arm = Section::of(s.context, format!("{}.branch[{i}]", s.path), node)?;
+            let p = arm.required("p", arm.number("p", 0.0, 1.0)?)?;
+            total += p;
+            arms.push((p, self.body(&arm, "do", thread, depth)?));
+            arm.finish()?;
+        }
+        if total > 1.0 + 1e-9 {
+            return Err(s.wrong(
+                "branch",
+                format!("the probabilities sum to {total}; they must not exceed 1"),
+            ));
+        }
+        Ok(Step::Branch(arms))
+    }
+
+    pub(super) fn handshake(
+        &mut self,
+        s: &Section<'_>,
+        thread: bool,
+        steps: &mut Vec<Step>,
+    ) -> Result<(), LoadError> {
+        if !thread {
+            return Err(s.wrong(
+                "handshake",
+                "the server's threads do handshakes: put it into a pool's program",
+            ));
+        }
+        let known: Vec<&str> = self.tls.iter().map(|t| t.name.as_str()).collect();
+        let which = s.required(
+            "handshake",
+            s.reference("handshake", "tls section", &known)?,
+        )?;
+        let resumed = s.number("resumed", 0.0, 1.0)?.unwrap_or(0.0);
+        let latency = match s.text("link")? {
+            Some(link) => {
+                self.link(s, &link)?;
+                parts::link(self.root, &link)?.0
+            }
+            None => Dist::Constant(0.0),
+        };
+        let (resumed_phase, full_phase) = (
+            self.phase("handshake, resumed"),
+            self.phase("handshake, full"),
+        );
+        let t = &self.tls[which];
+        let arm = |cpu: &Dist, trips: f64| {
+            let mut body = vec![Step::Cpu(cpu.clone())];
+            if latency != Dist::Constant(0.0) && trips > 0.0 {
+                body.push(Step::Wait(scaled(latency.clone(), 2.0 * trips)));
+            }
+            body
+        };
+        steps.push(Step::Branch(vec![
+            (
+                resumed,
+                vec![Step::Phase(
+                    resumed_phase,
+                    arm(&t.resumed_cpu, t.resumed_trips),
+                )],
+            ),
+            (
+                1.0 - resumed,
+                vec![Step::Phase(full_phase, arm(&t.full_cpu, t.full_trips))],
+            ),
+        ]));
+        Ok(())
+    }
+}
+
+/// A multiple of a distribution.
+pub(super) fn scaled(dist: Dist, factor: f64) -> Dist {
+    match dist {
+        Dist::Constant(x) => Dist::Constant(x * factor),
+        Dist::Exponential(x) => Dist::Exponential(x * factor),
+        other => Dist::Scaled(factor, Box::new(other)),
+    }
+}

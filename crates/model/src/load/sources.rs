@@ -1,0 +1,212 @@
+//! Classes and sources: who issues requests, when, and what for.
+//!
+//! A class with `arrivals`, `clients` or `rate` has a source of its own; `[sessions.NAME]` are sources whose sessions go
+//! from class to class by a Markov chain.
+
+use super::LoadError;
+use super::program::Programs;
+use super::section::{Section, find};
+use super::tree::Node;
+use crate::model::{Arrivals, Class, Model, Source};
+use crate::random::Dist;
+use std::path::Path;
+
+const ANY: f64 = f64::INFINITY;
+
+pub(super) fn read(root: &Section<'_>, model: &mut Model) -> Result<(), LoadError> {
+    let classes = root.named("classes")?;
+    if classes.is_empty() {
+        return Err(root.context.wrong(
+            1,
+            "a model needs a request class: [classes.request] with arrivals and program",
+        ));
+    }
+    let mut bodies = Vec::new();
+    {
+        let mut programs = Programs::new(root, model)?;
+        for (name, s) in &classes {
+            let node = s.required("program", s.node("program"))?;
+            bodies.push(programs.steps(&format!("classes.{name}.program"), node, false, 0, 0)?);
+        }
+    }
+    for ((name, s), program) in classes.iter().zip(bodies) {
+        let retries = s.count("retries", 0.0)?.unwrap_or(0);
+        model.classes.push(Class {
+            name: name.clone(),
+            priority: s.number("priority", -1e6, 1e6)?.unwrap_or(0.0) as i32,
+            program,
+            timeout: s.dist("timeout")?,
+            retries,
+            backoff: s.dist("backoff")?,
+            backoff_growth: s.number("backoff_growth", 0.0, 100.0)?.unwrap_or(1.0),
+        });
+    }
+    let count = classes.len();
+    for (i, (name, s)) in classes.iter().enumerate() {
+        if let Some(arrivals) = arrivals(s)? {
+            let mut next = vec![Vec::new(); count];
+            let again = s.number("continue", 0.0, 1.0)?.unwrap_or(0.0);
+            if again > 0.0 {
+                next[i].push((i, again));
+            }
+            let think = s.dist("think")?;
+            model.sources.push(Source {
+                name: name.clone(),
+                arrivals,
+                start: vec![(i, 1.0)],
+                next,
+                think,
+            });
+        }
+        s.finish()?;
+    }
+    let names: Vec<&str> = classes.iter().map(|c| c.0.as_str()).collect();
+    for (name, s) in root.named("sessions")? {
+        let arrivals = s.required("arrivals", arrivals(&s)?)?;
+        let start = chances(&s, "start", &names)?.unwrap_or_else(|| vec![(0, 1.0)]);
+        let mut next = vec![Vec::new(); count];
+        if let Some(chain) = s.section("next")? {
+            for (class, _, _) in chain.entries {
+                let from = find(class, "class", &names).map_err(|e| chain.wrong(class, e))?;
+                next[from] = chances(&chain, class, &names)?.unwrap_or_default();
+            }
+        }
+        model.sources.push(Source {
+            name,
+            arrivals,
+            start,
+            next,
+            think: s.dist("think")?,
+        });
+        s.finish()?;
+    }
+    if model.sources.is_empty() {
+        let message = "nothing makes requests: give a class `rate`, `arrivals` or `clients`, or add [sessions.NAME]";
+        return Err(root.context.wrong(1, message));
+    }
+    Ok(())
+}
+
+/// `{ home = 0.3, search = 0.5 }`: classes with probabilities; what is missing to 1 leaves.
+fn chances(
+    s: &Section<'_>,
+    key: &str,
+    names: &[&str],
+) -> Result<Option<Vec<(usize, f64)>>, LoadError> {
+    let Some(table) = s.section(key)? else {
+        return Ok(None);
+    };
+    let mut list = Vec::new();
+    for (name, _, _) in table.entries {
+        let class = find(name, "class", names).map_err(|e| table.wrong(name, e))?;
+        let p = table.number(name, 0.0, 1.0)?.unwrap_or(0.0);
+        list.push((class, p));
+    }
+    let total: f64 = list.iter().map(|x| x.1).sum();
+    if total > 1.0 + 1e-9 {
+        return Err(s.wrong(
+            key,
+            format!("the probabilities sum to {total}; they must not exceed 1"),
+        ));
+    }
+    Ok(Some(list))
+}
+
+fn arrivals(s: &Section<'_>) -> Result<Option<Arrivals>, LoadError> {
+    let mut found = Vec::new();
+    if let Some(rate) = s.number("rate", 0.0, ANY)? {
+        if !rate.is_finite() {
+            return Err(s.wrong("rate", format!("it is {rate}; it must be finite")));
+        }
+        // None at all: a model may choose between open and closed arrivals by a parameter.
+        if rate > 0.0 {
+            found.push(("rate", Arrivals::Open(Dist::Exponential(1.0 / rate))));
+        }
+    }
+    if let Some(between) = s.dist("arrivals")? {
+        if between.mean() <= 0.0 || !between.mean().is_finite() {
+            return Err(s.wrong(
+                "arrivals",
+                format!(
+                    "the mean time between arrivals is {}; it must be above 0",
+                    between.mean()
+                ),
+            ));
+        }
+        found.push(("arrivals", Arrivals::Open(between)));
+    }
+    if let Some(clients) = s.count("clients", 0.0)? {
+        if clients > 10_000_000 {
+            return Err(s.wrong(
+                "clients",
+                format!("it is {clients}; it must be from 0 to 10000000"),
+            ));
+        }
+        if clients > 0 {
+            found.push(("clients", Arrivals::Closed(clients)));
+        }
+    }
+    if let Some(list) = s.list("modulated")? {
+        found.push(("modulated", Arrivals::Modulated(states(s, list)?)));
+    }
+    if let Some(file) = s.text("trace")? {
+        let path = super::parameters::folder(s.context.file).join(file);
+        let mut times = numbers(&path).map_err(|e| s.wrong("trace", e))?;
+        times.sort_by(f64::total_cmp);
+        if times.last().is_none_or(|&t| t <= 0.0) {
+            return Err(s.wrong(
+                "trace",
+                "it needs instants in seconds, one a line, the last above 0",
+            ));
+        }
+        found.push(("trace", Arrivals::Trace(times.into())));
+    }
+    if found.len() > 1 {
+        let names: Vec<&str> = found.iter().map(|f| f.0).collect();
+        return Err(s.wrong(
+            names[1],
+            format!("{} exclude each other", names.join(" and ")),
+        ));
+    }
+    Ok(found.pop().map(|f| f.1))
+}
+
+/// `[{ rate = 10, stay = "5s" }, …]`
+fn states(s: &Section<'_>, list: &[Node]) -> Result<Vec<(f64, f64)>, LoadError> {
+    let mut states = Vec::new();
+    for (i, node) in list.iter().enumerate() {
+        let state = Section::of(s.context, format!("{}.modulated[{i}]", s.path), node)?;
+        let rate = state.required("rate", state.number("rate", 0.0, ANY)?)?;
+        let stay = state.required("stay", state.number("stay", 1e-9, ANY)?)?;
+        states.push((rate, stay));
+        state.finish()?;
+    }
+    if states.iter().all(|st| st.0 == 0.0) {
+        return Err(s.wrong("modulated", "at least one state needs a rate above 0"));
+    }
+    Ok(states)
+}
+
+/// The first number of every line of a file; comments and headings are skipped.
+pub(super) fn numbers(path: &Path) -> Result<Vec<f64>, String> {
+    let text = std::fs::read_to_string(path)
+        .map_err(|e| format!("{} cannot be read: {e}", path.display()))?;
+    let mut values = Vec::new();
+    for line in text.lines() {
+        let first = line
+            .split([',', ';', '\t', ' '])
+            .next()
+            .unwrap_or_default()
+            .trim();
+        if let Ok(x) = first.parse::<f64>() {
+            if !(x.is_finite() && x >= 0.0) {
+                return Err(format!("{}: {x} is not 0 or more", path.display()));
+            }
+            values.push(x);
+        }
+    }
+    if values.is_empty() {
+        return Err(format!("{} has no numbers", path.display()));
+    }
+    Ok(values)
+}

@@ -1,0 +1,403 @@
+//! A model as the simulator and the solvers see it: names resolved to indices, expressions evaluated, all times in
+//! seconds, all sizes in bytes. [`crate::load`] makes one from TOML.
+//!
+//! Terms: a *machine* has cores and a scheduler; a *pool* is a queue and the threads that serve it, on a machine; an
+//! *entry* is what a pool can be asked to do, with the program that its threads run for it; a *station* is a queue and
+//! servers without threads (a disk, a foreign system); a *resource* is what can be held: mutex, read-write lock,
+//! semaphore, connections; a *class* is a kind of request, with the program of the client that issues it; a *source*
+//! makes requests of one or several classes.
+
+use crate::random::Dist;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// No bound on a number of servers, threads or waiting places.
+pub const UNLIMITED: u32 = u32::MAX;
+
+/// A whole model.
+#[derive(Debug, Clone, Default)]
+pub struct Model {
+    /// File it came from, for messages.
+    pub file: String,
+    /// What it is, in the author's words.
+    pub title: String,
+    /// Parameters as used, in the order of their names.
+    pub parameters: BTreeMap<String, String>,
+    /// Machines.
+    pub machines: Vec<Machine>,
+    /// Thread pools.
+    pub pools: Vec<Pool>,
+    /// Entries of all pools.
+    pub entries: Vec<Entry>,
+    /// Stations, including those that stand for links.
+    pub stations: Vec<Station>,
+    /// Locks, semaphores, connection pools.
+    pub resources: Vec<Resource>,
+    /// Condition variables, by name.
+    pub conditions: Vec<String>,
+    /// Groups of pools: a process, a cgroup, an application.
+    pub groups: Vec<Group>,
+    /// Garbage-collected heaps.
+    pub heaps: Vec<Heap>,
+    /// Admission guards.
+    pub guards: Vec<Guard>,
+    /// CPU managers.
+    pub managers: Vec<Manager>,
+    /// Request classes.
+    pub classes: Vec<Class>,
+    /// Sources of requests.
+    pub sources: Vec<Source>,
+    /// Names of the phases that programs mark.
+    pub phases: Vec<String>,
+    /// What is suspicious but not wrong.
+    pub warnings: Vec<String>,
+}
+
+/// Cores and a scheduler.
+#[derive(Debug, Clone)]
+pub struct Machine {
+    /// Name.
+    pub name: String,
+    /// Number of cores; [`UNLIMITED`] for a machine that is never short of them.
+    pub cores: u32,
+    /// How much faster than the machine on which demands were measured.
+    pub speed: f64,
+    /// Who runs next.
+    pub scheduler: Scheduler,
+    /// CPU seconds that a core spends on switching to another thread.
+    pub switch_cost: f64,
+}
+
+/// How a machine divides its cores among runnable threads. Times in seconds.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Scheduler {
+    /// All at once, each with an equal share and at most one core.
+    ProcessorSharing,
+    /// In turn; an infinite quantum is first come, first served.
+    RoundRobin {
+        /// How long one may run before the next.
+        quantum: f64,
+    },
+    /// The thread of highest priority first, first come first served among equals.
+    Priority {
+        /// Whether a woken thread of higher priority interrupts a running one at once.
+        preemptive: bool,
+    },
+    /// Linux 2.4: ticks of remaining time slice decide; recalculated when all that can run have used theirs.
+    Linux24 {
+        /// Length of a timer tick.
+        tick: f64,
+        /// Ticks that a recalculation adds to half of what was left.
+        slice_ticks: u32,
+        /// Least lead in ticks with which a woken thread interrupts a running one.
+        preempt_lead: u32,
+        /// Whether CPU time is charged to whoever runs when the timer ticks (as the kernel did) or exactly.
+        sampled: bool,
+    },
+    /// Linux 2.6.23 to 6.5: least virtual run time first.
+    Cfs {
+        /// Period in which each runnable thread should run once.
+        latency: f64,
+        /// Least time slice.
+        granularity: f64,
+        /// Lead in virtual time with which a woken thread interrupts a running one.
+        wakeup_granularity: f64,
+    },
+    /// Linux 6.6 and later: earliest eligible virtual deadline first.
+    Eevdf {
+        /// Time slice.
+        slice: f64,
+    },
+}
+
+/// Order of service in a queue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Discipline {
+    /// First in, first out.
+    Fifo,
+    /// Last in, first out.
+    Lifo,
+    /// Highest priority first, first in first out among equals.
+    Priority,
+    /// Highest priority first, interrupting whoever is of lower (stations only).
+    Preemptive,
+    /// All at once, in equal shares (stations only).
+    Sharing,
+}
+
+/// What happens to one that comes to a full queue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WhenFull {
+    /// The request fails.
+    Reject,
+    /// The sender waits for a place.
+    Block,
+}
+
+/// A waiting room.
+#[derive(Debug, Clone)]
+pub struct Queue {
+    /// Order of service.
+    pub discipline: Discipline,
+    /// Places for those who wait; [`UNLIMITED`] for no bound.
+    pub capacity: u32,
+    /// What to do with one too many.
+    pub when_full: WhenFull,
+    /// How long one waits before giving up.
+    pub patience: Option<Dist>,
+}
+
+/// A queue and the threads that serve it.
+#[derive(Debug, Clone)]
+pub struct Pool {
+    /// Name.
+    pub name: String,
+    /// Where its threads run; a pool without one uses no CPU.
+    pub machine: Option<usize>,
+    /// Threads that always exist.
+    pub min_threads: u32,
+    /// Threads at most; [`UNLIMITED`] for no bound.
+    pub max_threads: u32,
+    /// Seconds after which an idle thread beyond the minimum ends.
+    pub idle_timeout: f64,
+    /// CPU that a new thread uses before its first job.
+    pub create_cpu: Option<Dist>,
+    /// CPU that a thread uses to end.
+    pub destroy_cpu: Option<Dist>,
+    /// Delay between asking for a thread and the thread's being runnable.
+    pub start_delay: Option<Dist>,
+    /// Where jobs wait.
+    pub queue: Queue,
+    /// Whether the thread that became idle last takes the next job (else the one idle for longest).
+    pub wake_last: bool,
+    /// Whether each client has a thread and a queue of its own (client number modulo threads).
+    pub keyed: bool,
+    /// Weight under CFS and EEVDF (1024 is nice 0), in shares.
+    pub weight: f64,
+    /// Priority of its threads; higher goes first.
+    pub priority: i32,
+    /// Cores that its threads may use, as bits; all by default.
+    pub affinity: u128,
+    /// The group it belongs to.
+    pub group: Option<usize>,
+    /// The heap its threads allocate from, and which stops them while it collects.
+    pub heap: Option<usize>,
+}
+
+/// What a pool can be asked to do.
+#[derive(Debug, Clone)]
+pub struct Entry {
+    /// `pool.entry`.
+    pub name: String,
+    /// The pool whose threads run it.
+    pub pool: usize,
+    /// What they do.
+    pub program: Vec<Step>,
+}
+
+/// A queue and servers without threads.
+#[derive(Debug, Clone)]
+pub struct Station {
+    /// Name.
+    pub name: String,
+    /// Number of servers; [`UNLIMITED`] for a pure delay.
+    pub servers: u32,
+    /// Where requests wait.
+    pub queue: Queue,
+}
+
+/// What can be held.
+#[derive(Debug, Clone)]
+pub struct Resource {
+    /// Name.
+    pub name: String,
+    /// Units there are: 1 of a mutex.
+    pub units: u32,
+    /// Kind.
+    pub kind: ResourceKind,
+}
+
+/// Kinds of resources.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ResourceKind {
+    /// Held by one at a time.
+    Mutex,
+    /// Held by one writer or any number of readers.
+    ReadWrite {
+        /// Whether readers pass writers that wait.
+        prefer_readers: bool,
+    },
+    /// Any of its units may be held; whoever acquired need not be who releases.
+    Semaphore,
+    /// A pool of connections: opened when first needed.
+    Connections {
+        /// How long opening one takes.
+        connect: Option<Dist>,
+    },
+}
+
+/// Pools that belong together: one process or cgroup.
+#[derive(Debug, Clone)]
+pub struct Group {
+    /// Name.
+    pub name: String,
+    /// CPU seconds per period, and the period in seconds.
+    pub quota: Option<(f64, f64)>,
+    /// What it is worth to a CPU manager.
+    pub priority: f64,
+}
+
+/// A heap that is collected when what was allocated since the last collection reaches its size.
+#[derive(Debug, Clone)]
+pub struct Heap {
+    /// Name.
+    pub name: String,
+    /// Bytes that may be allocated between collections.
+    pub young_bytes: f64,
+    /// Where the collector runs.
+    pub machine: usize,
+    /// CPU seconds of one collection, over all its threads.
+    pub cpu: Dist,
+    /// Threads of the collector.
+    pub threads: u32,
+    /// Whether the application goes on meanwhile; it stops if it fills the heap before the collection has ended.
+    pub concurrent: bool,
+    /// For a concurrent one: the occupancy at which a collection starts, 0 to 1.
+    pub start_at: f64,
+}
+
+/// Admission by the formula N(k) of [`crate::policy::admission`].
+#[derive(Debug, Clone)]
+pub struct Guard {
+    /// Name.
+    pub name: String,
+    /// Seconds between decisions.
+    pub interval: f64,
+    /// CPUs to fill.
+    pub cpus: f64,
+    /// CPU seconds of a new connection over its life.
+    pub cost_new: f64,
+    /// CPU seconds of a resumed connection over its life.
+    pub cost_resumed: f64,
+}
+
+/// A CPU manager that divides a machine among groups.
+#[derive(Debug, Clone)]
+pub struct Manager {
+    /// The machine.
+    pub machine: usize,
+    /// How.
+    pub policy: crate::policy::cpu::Policy,
+    /// Seconds between decisions.
+    pub interval: f64,
+    /// The groups it manages.
+    pub groups: Vec<usize>,
+}
+
+/// A kind of request.
+#[derive(Debug, Clone)]
+pub struct Class {
+    /// Name.
+    pub name: String,
+    /// Priority in queues of that discipline; higher goes first.
+    pub priority: i32,
+    /// What its client does.
+    pub program: Vec<Step>,
+    /// How long the client waits for the whole of it.
+    pub timeout: Option<Dist>,
+    /// How often a client tries again after a failure or timeout.
+    pub retries: u32,
+    /// Pause before a retry.
+    pub backoff: Option<Dist>,
+    /// Factor by which the pause grows with each retry.
+    pub backoff_growth: f64,
+}
+
+/// Where requests come from.
+#[derive(Debug, Clone)]
+pub struct Source {
+    /// Name.
+    pub name: String,
+    /// When its sessions begin.
+    pub arrivals: Arrivals,
+    /// Class of a session's first request, by probability.
+    pub start: Vec<(usize, f64)>,
+    /// For each class: class of the next request, by probability; what is missing to 1 ends the session.
+    pub next: Vec<Vec<(usize, f64)>>,
+    /// Pause between requests of one session, and of a closed client between sessions.
+    pub think: Option<Dist>,
+}
+
+/// When sessions begin.
+#[derive(Debug, Clone)]
+pub enum Arrivals {
+    /// At intervals drawn from a distribution.
+    Open(Dist),
+    /// Poisson at a rate that a Markov chain switches: (rate, mean time in the state), states in turn.
+    Modulated(Vec<(f64, f64)>),
+    /// At these instants, over and over.
+    Trace(Arc<[f64]>),
+    /// A fixed number of clients, each with one session after the other.
+    Closed(u32),
+}
+
+/// How a resource is taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mode {
+    /// Some units of it; one of a mutex.
+    Units(u32),
+    /// To read.
+    Read,
+    /// To write.
+    Write,
+}
+
+/// One step of a program.
+#[derive(Debug, Clone)]
+pub enum Step {
+    /// Use the machine's CPU for so many seconds.
+    Cpu(Dist),
+    /// Let so many seconds pass.
+    Wait(Dist),
+    /// Sleep for so many seconds as a kernel with a timer does: until the tick after the one that completes them.
+    Sleep(Dist, f64),
+    /// Queue for a station and be served for so many seconds.
+    Visit(usize, Dist),
+    /// Take a resource, waiting for it (at most so long, then the request fails).
+    Acquire(usize, Mode, Option<Dist>),
+    /// Give it back.
+    Release(usize, Mode),
+    /// Give up the mutex, wait for a notification, take the mutex again.
+    Await {
+        /// The condition.
+        condition: usize,
+        /// Its mutex.
+        mutex: usize,
+    },
+    /// Notify one (or all) of those that wait for a condition.
+    Notify(usize, bool),
+    /// Ask an entry and wait for its reply (at most so long, then the request fails).
+    Call(usize, Option<Dist>),
+    /// Hand the duty to reply to an entry, and go on.
+    Forward(usize),
+    /// Ask an entry and expect no reply.
+    Send(usize),
+    /// Reply now and go on with what remains (second phase).
+    Reply,
+    /// Run several programs at once and go on when so many of them have ended.
+    Fork(Vec<Vec<Step>>, u32),
+    /// One of several programs, by probability; what is missing to 1 does nothing.
+    Branch(Vec<(f64, Vec<Step>)>),
+    /// The program of the request's class, if there is one.
+    ByClass(Vec<(usize, Vec<Step>)>),
+    /// A program so many times (rounded to the nearest whole number).
+    Loop(Dist, Vec<Step>),
+    /// Allocate so many bytes from the pool's heap.
+    Allocate(Dist),
+    /// A named part, whose duration is recorded.
+    Phase(usize, Vec<Step>),
+    /// Ask a guard, as a new connection with this probability, else as a resumed one; fails if refused.
+    Admit(usize, f64),
+    /// Fail the request.
+    Fail,
+}
