@@ -17,8 +17,9 @@ public final class Main {
               loadline-omp [javac's options] File.java ...
               loadline-omp --emit DIR [javac's options] File.java ...    writes Java without directives
 
-              -h, --help    this text
-              @file         more arguments, from a file
+              --sources DIR    all .java files below a directory
+              @file            more arguments, from a file
+              -h, --help       this text
 
             examples
               loadline-omp -d classes Solver.java && java -cp classes:loadline-omp.jar Solver
@@ -54,6 +55,11 @@ public final class Main {
                         return wrong("--emit needs a directory");
                     }
                     emit = Path.of(all.get(++i));
+                } else if (argument.equals("--sources")) {
+                    if (i + 1 == all.size() || !Files.isDirectory(Path.of(all.get(i + 1)))) {
+                        return wrong("--sources needs a directory that exists");
+                    }
+                    files.addAll(sourcesBelow(Path.of(all.get(++i))));
                 } else if (argument.endsWith(".java")) {
                     files.add(Path.of(argument));
                 } else {
@@ -74,7 +80,7 @@ public final class Main {
             count(counts[1], "warning");
             return done ? 0 : 1;
         } catch (IllegalArgumentException e) {
-            return wrong(e.getMessage());
+            return wrong(e.getMessage().replaceFirst("^error: ", ""));
         } catch (IOException e) {
             System.err.println("error: " + e.getClass().getSimpleName() + ": " + e.getMessage());
             return 1;
@@ -90,6 +96,12 @@ public final class Main {
     private static int wrong(String message) {
         System.err.println("error: " + message + "\nloadline-omp --help says how it is used");
         return 2;
+    }
+
+    private static List<Path> sourcesBelow(Path directory) throws IOException {
+        try (var below = Files.walk(directory)) {
+            return below.filter(file -> file.toString().endsWith(".java")).sorted().toList();
+        }
     }
 
     private static List<String> expand(List<String> arguments) throws IOException {
