@@ -29,6 +29,9 @@ public final class Member extends LoopMember {
     private static final int CANCELLABLE = 1;
     private static final int HELPFUL = 2;
 
+    /** Nobody says when a task that another member runs has ended or has made more: look every so often. */
+    private static final long TASK_POLL_NS = 50_000;
+
     private final long[] words = Words.lines(FLAGS + ROUNDS);
     private final Object[] references = new Object[MOST_REDUCED];
     private Thread thread;
@@ -202,15 +205,14 @@ public final class Member extends LoopMember {
     private void awaitSlowly(BooleanSupplier reached, int mode) {
         for (int yields = 0; !reached.getAsBoolean(); yields++) {
             disturb(mode);
+            boolean helpful = (mode & HELPFUL) != 0;
+            boolean cancellable = (mode & CANCELLABLE) != 0;
             if (yields < Waiting.YIELDS) {
                 Thread.yield();
+            } else if (helpful && team.tasks.get() != 0) {
+                LockSupport.parkNanos(team, TASK_POLL_NS);
             } else {
-                boolean helpful = (mode & HELPFUL) != 0;
-                boolean cancellable = (mode & CANCELLABLE) != 0;
                 sleep(() -> reached.getAsBoolean() || cancellable && team.cancelled || helpful && team.tasks.get() != 0, 0);
-                if (helpful && team.tasks.get() != 0) {
-                    yields = 0;
-                }
             }
         }
     }
@@ -247,6 +249,8 @@ public final class Member extends LoopMember {
             disturb(HELPFUL);
             if (yields < Waiting.YIELDS) {
                 Thread.yield();
+            } else if (team.tasks.get() != 0) {
+                LockSupport.parkNanos(team, TASK_POLL_NS);
             } else {
                 long since = System.nanoTime();
                 sleep(ready, Waiting.RETIRE_NS);
@@ -539,7 +543,7 @@ public final class Member extends LoopMember {
         } else if (idle < team.spin + Waiting.YIELDS) {
             Thread.yield();
         } else {
-            LockSupport.parkNanos(team, 50_000); // nobody says when a task that another runs has ended
+            LockSupport.parkNanos(team, TASK_POLL_NS);
         }
     }
 }
