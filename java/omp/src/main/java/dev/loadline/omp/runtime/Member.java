@@ -36,6 +36,8 @@ public final class Member extends LoopMember {
     private final Object[] references = new Object[MOST_REDUCED];
     private Thread thread;
     private Throwable failure;
+    private int patience = Waiting.LEAST_SPINS;
+    private int waits;
     private Team nested;
 
     /** Ticket of the last barrier or reduction; begins anew, and higher, with each region. */
@@ -188,10 +190,23 @@ public final class Member extends LoopMember {
         }
     }
 
+    /** How often to look before giving the CPU away: fewer when it was in vain, and now and then in full again. */
+    private int spins() {
+        int limit = team.spin;
+        return (++waits & Waiting.PROBE) == 0 ? limit : Math.min(limit, patience);
+    }
+
+    private void cameInTime() {
+        if (patience < team.spin) {
+            patience = patience << 1;
+        }
+    }
+
     /** Waits until a word has come to a ticket. */
     private void await(long[] polled, int index, long ticket, int mode) {
-        for (int spins = team.spin; spins >= 0; spins--) {
+        for (int spins = spins(); spins >= 0; spins--) {
             if (Words.reached(Words.get(polled, index), ticket)) {
+                cameInTime();
                 return;
             }
             if ((spins & 63) == 1) {
@@ -199,6 +214,7 @@ public final class Member extends LoopMember {
             }
             Thread.onSpinWait();
         }
+        patience = Math.max(Waiting.LEAST_SPINS, patience >> 1);
         awaitSlowly(() -> Words.reached(Words.get(polled, index), ticket), mode);
     }
 
@@ -207,7 +223,7 @@ public final class Member extends LoopMember {
             disturb(mode);
             boolean helpful = (mode & HELPFUL) != 0;
             boolean cancellable = (mode & CANCELLABLE) != 0;
-            if (yields < Waiting.YIELDS) {
+            if (yields < Waiting.yields(team.spin)) {
                 Thread.yield();
             } else if (helpful && team.tasks.get() != 0) {
                 LockSupport.parkNanos(team, TASK_POLL_NS);
@@ -230,9 +246,10 @@ public final class Member extends LoopMember {
     /** A worker's wait for the next region: the fork cell's word, or {@link #RETIRE}. */
     long awaitFork(long seen) {
         ForkCell cell = team.cell;
-        for (int spins = team.spin; spins >= 0; spins--) {
+        for (int spins = spins(); spins >= 0; spins--) {
             long word = cell.word();
             if (word != seen && includesMe(word)) {
+                cameInTime();
                 return word;
             }
             if ((spins & 63) == 1) {
@@ -240,6 +257,7 @@ public final class Member extends LoopMember {
             }
             Thread.onSpinWait();
         }
+        patience = Math.max(Waiting.LEAST_SPINS, patience >> 1);
         BooleanSupplier ready = () -> cell.word() != seen && includesMe(cell.word()) || team.tasks.get() != 0;
         for (int yields = 0; ; yields++) {
             long word = cell.word();
@@ -247,7 +265,7 @@ public final class Member extends LoopMember {
                 return word;
             }
             disturb(HELPFUL);
-            if (yields < Waiting.YIELDS) {
+            if (yields < Waiting.yields(team.spin)) {
                 Thread.yield();
             } else if (team.tasks.get() != 0) {
                 LockSupport.parkNanos(team, TASK_POLL_NS);
@@ -540,7 +558,7 @@ public final class Member extends LoopMember {
     private void pause(int idle) {
         if (idle < team.spin) {
             Thread.onSpinWait();
-        } else if (idle < team.spin + Waiting.YIELDS) {
+        } else if (idle < team.spin + Waiting.yields(0)) {
             Thread.yield();
         } else {
             LockSupport.parkNanos(team, TASK_POLL_NS);
