@@ -1,0 +1,84 @@
+package dev.loadline.bench.omp;
+
+/** One directive each, as often as asked, with two threads: the set of EPCC's OpenMP microbenchmarks. */
+final class Directives {
+    private static double shared;
+
+    private Directives() {}
+
+    static void parallel() {
+        //omp parallel num_threads(2)
+        { }
+    }
+
+    static double parallelForReduction() {
+        double sum = 0;
+        //omp parallel for num_threads(2) reduction(+ : sum)
+        for (int i = 0; i < 2; i++) {
+            sum += i;
+        }
+        return sum;
+    }
+
+    static void barrier(int count) {
+        //omp parallel num_threads(2)
+        for (int k = 0; k < count; k++) {
+            //omp barrier
+        }
+    }
+
+    static void forStatic(int count) {
+        //omp parallel num_threads(2)
+        for (int k = 0; k < count; k++) {
+            //omp for schedule(static)
+            for (int i = 0; i < 2; i++) { }
+        }
+    }
+
+    static void forDynamic(int count) {
+        //omp parallel num_threads(2)
+        for (int k = 0; k < count; k++) {
+            //omp for schedule(dynamic)
+            for (int i = 0; i < 2; i++) { }
+        }
+    }
+
+    static double forReduction(int count) {
+        double sum = 0;
+        //omp parallel num_threads(2)
+        for (int k = 0; k < count; k++) {
+            //omp for reduction(+ : sum)
+            for (int i = 0; i < 2; i++) {
+                sum += i;
+            }
+        }
+        return sum;
+    }
+
+    static void single(int count) {
+        //omp parallel num_threads(2)
+        for (int k = 0; k < count; k++) {
+            //omp single
+            { }
+        }
+    }
+
+    static double critical(int count) {
+        //omp parallel num_threads(2)
+        for (int k = 0; k < count; k++) {
+            //omp critical
+            shared += 1;
+        }
+        return shared;
+    }
+
+    static double atomic(int count) {
+        double sum = 0;
+        //omp parallel num_threads(2)
+        for (int k = 0; k < count; k++) {
+            //omp atomic
+            sum += 1;
+        }
+        return sum;
+    }
+}

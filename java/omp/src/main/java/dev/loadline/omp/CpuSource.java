@@ -1,0 +1,16 @@
+package dev.loadline.omp;
+
+/**
+ * Says how many CPUs this program may use at the moment. A CPU manager's client provides one, found
+ * by {@link java.util.ServiceLoader}; without one, teams ask
+ * {@link Runtime#availableProcessors()}, which knows the affinity and the quota.
+ */
+public interface CpuSource {
+    /**
+     * The CPUs at hand, at least 1. Asked at most once per millisecond and team, before a region or
+     * while one hands out chunks; it must not block.
+     *
+     * @return how many
+     */
+    int cpus();
+}

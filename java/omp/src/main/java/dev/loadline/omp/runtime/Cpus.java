@@ -1,0 +1,45 @@
+package dev.loadline.omp.runtime;
+
+import dev.loadline.omp.CpuSource;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ServiceLoader;
+
+/** How many CPUs are at hand: from the CPU manager's client if there is one, else from the JVM. */
+final class Cpus {
+    /** How old an answer may be. */
+    static final long FRESH_NS = 1_000_000;
+
+    private static final CpuSource SOURCE = source();
+
+    private Cpus() {}
+
+    /** Asks now. */
+    static int ask() {
+        return Math.max(1, SOURCE.cpus());
+    }
+
+    private static CpuSource source() {
+        return ServiceLoader.load(CpuSource.class)
+                .findFirst()
+                .orElseGet(() -> Settings.OF_PROCESS.bind() ? Cpus::ofProcess : Runtime.getRuntime()::availableProcessors);
+    }
+
+    /** A bound thread's own mask has one CPU: ask for the process's. */
+    private static int ofProcess() {
+        return Math.min(Binding.allowed().length, QUOTA);
+    }
+
+    // Read before this thread is bound: the JVM counts the calling thread's mask, and the quota.
+    private static final int QUOTA = Runtime.getRuntime().availableProcessors();
+
+    /** A line of /proc/self/status; empty if there is none. */
+    static String status(String key) {
+        try (var lines = Files.lines(Path.of("/proc/self/status"))) {
+            return lines.filter(line -> line.startsWith(key)).map(line -> line.substring(key.length()).strip()).findFirst().orElse("");
+        } catch (IOException e) {
+            return ""; // no such file on this system: the callers say what that means
+        }
+    }
+}

@@ -1,0 +1,124 @@
+package dev.loadline.omp;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.loadline.omp.runtime.Run;
+import dev.loadline.omp.runtime.Schedule;
+import java.util.concurrent.atomic.AtomicIntegerArray;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Teams follow the CPUs that they are given, here by a source that the tests provide. */
+@Timeout(60)
+class CpusAtHandTest {
+    /** Found by the runtime through META-INF/services. */
+    public static final class Given implements CpuSource {
+        static volatile int cpus;
+
+        @Override
+        public int cpus() {
+            return cpus > 0 ? cpus : Runtime.getRuntime().availableProcessors();
+        }
+    }
+
+    @AfterEach
+    void restore() {
+        Given.cpus = 0;
+        Omp.setDynamic(true);
+    }
+
+    private static int size() throws InterruptedException {
+        Thread.sleep(2); // an answer is used for a millisecond
+        return Run.parallel("test", 0, true, m -> { }).size();
+    }
+
+    @Test
+    void the_next_region_has_as_many_threads_as_there_are_cpus_now() throws Exception {
+        for (int cpus : new int[] {3, 1, 4, 2}) {
+            Given.cpus = cpus;
+            assertEquals(cpus, size());
+            assertEquals(cpus, Omp.getNumProcs());
+            assertEquals(cpus, Omp.getMaxThreads());
+        }
+    }
+
+    @Test
+    void a_wish_is_a_ceiling_when_sizes_are_dynamic_and_an_order_when_not() throws Exception {
+        Given.cpus = 2;
+        Omp.setNumThreads(3);
+        assertEquals(2, size());
+        Omp.setDynamic(false);
+        assertEquals(3, size());
+        assertThrows(IllegalArgumentException.class, () -> Omp.setNumThreads(0));
+        Omp.setDynamic(true);
+        Given.cpus = 8;
+        assertEquals(3, size());
+        Omp.setNumThreads(1000);
+        assertEquals(8, size());
+    }
+
+    @Test
+    void within_a_dynamic_loop_threads_that_lost_their_cpu_leave_the_rest_to_others() throws Exception {
+        Given.cpus = 3;
+        Thread.sleep(2);
+        AtomicIntegerArray late = new AtomicIntegerArray(3);
+        AtomicIntegerArray seen = new AtomicIntegerArray(3000);
+        int[] size = new int[1];
+        Run.parallel("test", 0, true, m -> {
+            size[0] = m.size();
+            m.barrier();
+            m.loop(Schedule.Kind.DYNAMIC, 3000, 1);
+            while (m.chunk()) {
+                seen.incrementAndGet((int) m.begin());
+                if (m.begin() == 500) {
+                    Given.cpus = 1;
+                }
+                if (m.begin() > 2000) {
+                    late.incrementAndGet(m.number());
+                }
+                Thread.sleep(0, 20_000);
+            }
+        });
+        assertEquals(3, size[0]);
+        for (int i = 0; i < 3000; i++) {
+            assertEquals(1, seen.get(i));
+        }
+        assertEquals(0, late.get(1) + late.get(2), "chunks that surplus threads took long after");
+        assertTrue(late.get(0) > 900);
+    }
+
+    @Test
+    void outside_of_regions_a_thread_is_a_team_of_one() {
+        assertEquals(0, Omp.getThreadNum());
+        assertEquals(1, Omp.getNumThreads());
+        assertEquals(0, Omp.getLevel());
+        assertTrue(!Omp.inParallel());
+        assertTrue(Omp.getWtime() > 0 && Omp.getWtick() > 0);
+    }
+
+    @Test
+    void a_lock_is_nestable_and_belongs_to_its_thread() throws Exception {
+        OmpLock lock = new OmpLock();
+        lock.set();
+        assertEquals(2, lock.test());
+        int[] other = {-1};
+        Thread thread = new Thread(() -> other[0] = lock.test());
+        thread.start();
+        thread.join();
+        assertEquals(0, other[0]);
+        lock.unset();
+        lock.unset();
+        assertThrows(IllegalMonitorStateException.class, lock::unset);
+    }
+
+    @Test
+    void the_schedule_of_runtime_loops_can_be_set() {
+        Omp.setSchedule(Schedule.Kind.GUIDED, 3);
+        assertEquals(new Schedule(Schedule.Kind.GUIDED, 3), Omp.getSchedule());
+        Omp.setSchedule(Schedule.Kind.STATIC, 0);
+        assertThrows(IllegalArgumentException.class, () -> Omp.setSchedule(Schedule.Kind.STATIC, -1));
+    }
+}
