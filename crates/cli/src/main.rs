@@ -38,6 +38,7 @@ enum Command {
     Open(commands::open::Args),
     Query(commands::query::Args),
     Load(commands::load::Args),
+    Simulate(commands::simulate::Args),
 }
 
 /// An error in what the user asked for, as against one in doing it: exit code 2.
@@ -60,6 +61,7 @@ fn main() -> ExitCode {
         Command::Open(args) => commands::open::run(args),
         Command::Query(args) => commands::query::run(args),
         Command::Load(args) => commands::load::run(args),
+        Command::Simulate(args) => commands::simulate::run(args),
     };
     match result {
         Ok(code) => code,

@@ -12,6 +12,7 @@
 pub mod answer;
 pub mod args;
 pub mod calendar;
+pub mod command;
 pub mod draw;
 pub mod engine;
 pub mod load;

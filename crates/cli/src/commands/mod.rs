@@ -6,3 +6,4 @@ pub mod query;
 pub mod record;
 pub mod recover;
 pub mod report;
+pub mod simulate;

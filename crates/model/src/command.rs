@@ -1,0 +1,69 @@
+//! `loadline simulate`, apart from where its output goes: arguments in, text out.
+
+use crate::answer::{answer_text, page, sweep_page, sweep_text};
+use crate::args::{Arguments, USAGE};
+use crate::{draw, load, solve, sweep};
+
+/// What a run has to say.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Output {
+    /// For stdout.
+    pub text: String,
+    /// Whether there is a steady state to speak of; if not, the text says why.
+    pub steady: bool,
+}
+
+/// Does what the arguments ask for; `Err` says what was wrong, with the place.
+pub fn run(arguments: &Arguments) -> Result<Output, String> {
+    let steady = |text: String| Ok(Output { text, steady: true });
+    if arguments.help {
+        return steady(USAGE.into());
+    }
+    let Some(file) = arguments.model.as_deref().filter(|_| !arguments.example) else {
+        return steady(load::example().to_string());
+    };
+    let text = std::fs::read_to_string(file).map_err(|e| format!("{file}: cannot be read: {e}"))?;
+    if !arguments.sweeps.is_empty() {
+        let sweep = sweep::sweep(
+            &text,
+            file,
+            &arguments.settings,
+            &arguments.sweeps,
+            arguments.solver,
+            &arguments.options,
+        )
+        .map_err(|e| e.to_string())?;
+        if let Some(path) = &arguments.html {
+            write(path, sweep_page(&sweep))?;
+        }
+        return steady(if arguments.json {
+            json(&sweep)?
+        } else {
+            sweep_text(&sweep)
+        });
+    }
+    let model = load::from_text(&text, file, &arguments.settings).map_err(|e| e.to_string())?;
+    if let Some(path) = &arguments.draw {
+        write(path, draw::svg(&model))?;
+    }
+    let answer = solve::evaluate(&model, arguments.solver, &arguments.options)?;
+    if let Some(path) = &arguments.html {
+        write(path, page(&answer, &draw::svg(&model)))?;
+    }
+    Ok(Output {
+        text: if arguments.json {
+            json(&answer)?
+        } else {
+            answer_text(&answer)
+        },
+        steady: answer.problem.is_none(),
+    })
+}
+
+fn write(path: &str, content: String) -> Result<(), String> {
+    std::fs::write(path, content).map_err(|e| format!("{path}: {e}"))
+}
+
+fn json(value: &impl serde::Serialize) -> Result<String, String> {
+    Ok(serde_json::to_string_pretty(value).map_err(|e| e.to_string())? + "\n")
+}
