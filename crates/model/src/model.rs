@@ -93,6 +93,9 @@ pub enum Scheduler {
         preempt_lead: u32,
         /// Whether CPU time is charged to whoever runs when the timer ticks (as the kernel did) or exactly.
         sampled: bool,
+        /// Whether a tick takes the core from a thread whose counter has fallen behind a ready one's, and not only from
+        /// one that has used its slice.
+        compare_at_ticks: bool,
     },
     /// Linux 2.6.23 to 6.5: least virtual run time first.
     Cfs {

@@ -578,3 +578,58 @@ fn layered_semaphore() {
     let x = simulated(text, 200_000).classes.0[0].1.throughput.value;
     assert!((x - 0.307657).abs() < 0.03 * 0.307657, "{x}");
 }
+
+/// Lazowska et al. (1984), page 131: ten batch jobs (demands 1 and 0.09) and 25 terminals (0.1 and 0.9, thinking 30 s).
+#[test]
+fn lazowska_batch_and_terminals() {
+    use loadline_model::solve::mva::{Center, Kind, Network, exact};
+    let network = Network {
+        centers: vec![
+            Center {
+                kind: Kind::Queue(1),
+                demands: vec![1.0, 0.1],
+            },
+            Center {
+                kind: Kind::Queue(1),
+                demands: vec![0.09, 0.9],
+            },
+        ],
+        population: vec![10, 25],
+        think: vec![0.0, 30.0],
+    };
+    let solution = exact(&network).unwrap();
+    for (got, truth) in solution.throughput.iter().zip([0.926466, 0.735342]) {
+        assert!((got - truth).abs() < 1e-6, "{solution:?}");
+    }
+    for (got, truth) in [
+        (solution.queue[0][0], 9.717),
+        (solution.queue[1][0], 0.283),
+        (solution.queue[0][1], 0.850),
+        (solution.queue[1][1], 2.090),
+    ] {
+        assert!((got - truth).abs() < 5e-4, "{solution:?}");
+    }
+    let ps = "discipline = \"ps\"";
+    let text = closed(
+        &[(10, 1e-9, &[1.0, 0.09]), (25, 30.0, &[0.1, 0.9])],
+        &[ps, ps],
+    );
+    let a = simulated(&text, 400_000);
+    within("batch", a.classes.0[0].1.throughput, 0.926466, 0.02);
+    within("terminals", a.classes.0[1].1.throughput, 0.735342, 0.02);
+}
+
+/// lqns regression suite, 66-rwlock (simulated there): as the semaphore, but three may hold at once.
+#[test]
+fn layered_readers() {
+    let text = "[machines.server]\nscheduler=\"fcfs\"\n[resources.readers]\nkind=\"semaphore\"\nunits=3\n\
+        [pools.readers]\nmachine=\"server\"\nthreads=3\n\
+        program=[{cpu=\"exp(0.5)\"},{call=\"app_wait\"},{reply=true},{cpu=\"exp(0.5)\"},{call=\"app_signal\"}]\n\
+        [pools.app_wait]\nmachine=\"server\"\nthreads=1\nprogram=[{cpu=\"exp(0.5)\"},{call=\"lock\"},{cpu=\"exp(0.5)\"}]\n\
+        [pools.app_signal]\nmachine=\"server\"\nthreads=1\nprogram=[{cpu=\"exp(1)\"},{send=\"unlock\"}]\n\
+        [pools.lock]\nmachine=\"server\"\nthreads=3\nprogram=[{acquire=\"readers\"},{cpu=\"exp(0.7)\"}]\n\
+        [pools.unlock]\nmachine=\"server\"\nthreads=3\nprogram=[{cpu=\"exp(0.3)\"},{release=\"readers\"}]\n\
+        [classes.request]\nclients=3\nthink=\"exp(0.5)\"\nprogram=[{call=\"readers\"}]\n";
+    let x = simulated(text, 200_000).classes.0[0].1.throughput.value;
+    assert!((x - 0.250056).abs() < 0.01 * 0.250056, "{x}");
+}

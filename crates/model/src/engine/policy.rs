@@ -43,6 +43,7 @@ pub(super) struct Linux24 {
     slice_ticks: u32,
     lead: u32,
     sampled: bool,
+    compare_at_ticks: bool,
     /// Ready threads by counter.
     lines: Vec<VecDeque<u32>>,
     ready: usize,
@@ -100,11 +101,13 @@ impl Policy {
                 slice_ticks,
                 preempt_lead,
                 sampled,
+                compare_at_ticks,
             } => Policy::Linux24(Linux24 {
                 tick: Nanos::from_seconds(*tick),
                 slice_ticks: *slice_ticks,
                 lead: *preempt_lead,
                 sampled: *sampled,
+                compare_at_ticks: *compare_at_ticks,
                 lines: vec![VecDeque::new(); *slice_ticks as usize * 2 + 1],
                 ready: 0,
                 epoch: 0,
@@ -359,8 +362,9 @@ impl Policy {
         let t = &mut threads[id as usize];
         p.refresh(t);
         t.counter = t.counter.saturating_sub(1);
-        if t.counter > 0 {
-            return false;
+        let left = t.counter;
+        if left > 0 {
+            return p.compare_at_ticks && p.best() > left;
         }
         if p.best() == 0 {
             p.recalculate(threads);

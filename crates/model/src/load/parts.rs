@@ -11,6 +11,19 @@ use crate::random::Dist;
 
 const ANY: f64 = f64::INFINITY;
 
+const SCHEDULER_KEYS: [&str; 10] = [
+    "quantum",
+    "tick",
+    "slice_ticks",
+    "preempt_lead",
+    "accounting",
+    "at_tick",
+    "latency",
+    "granularity",
+    "wakeup_granularity",
+    "slice",
+];
+
 pub(super) fn read(root: &Section<'_>, model: &mut Model) -> Result<(), LoadError> {
     for (name, s) in root.named("machines")? {
         model.machines.push(machine(name, &s)?);
@@ -105,6 +118,10 @@ fn machine(name: String, s: &Section<'_>) -> Result<Machine, LoadError> {
     let positive = |key: &str, default: f64| -> Result<f64, LoadError> {
         Ok(s.number(key, 1e-9, ANY)?.unwrap_or(default))
     };
+    // A model may choose its scheduler by a parameter: the others' keys then stand there too.
+    for key in SCHEDULER_KEYS {
+        s.known(key);
+    }
     let scheduler = match s.choice("scheduler", &kinds)?.unwrap_or(0) {
         1 => Scheduler::RoundRobin { quantum: ANY },
         2 => Scheduler::RoundRobin {
@@ -116,6 +133,9 @@ fn machine(name: String, s: &Section<'_>) -> Result<Machine, LoadError> {
             tick: positive("tick", 0.01)?,
             slice_ticks: s.count("slice_ticks", 1.0)?.unwrap_or(6).min(1000),
             preempt_lead: s.count("preempt_lead", 0.0)?.unwrap_or(1),
+            compare_at_ticks: s
+                .choice("at_tick", &[("expired", false), ("compare", true)])?
+                .unwrap_or(false),
             sampled: !matches!(
                 s.choice("accounting", &[("sampled", 0), ("exact", 1)])?,
                 Some(1)
