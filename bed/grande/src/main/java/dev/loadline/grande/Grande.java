@@ -1,11 +1,13 @@
 package dev.loadline.grande;
 
+import java.lang.management.ManagementFactory;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Supplier;
 
-/** Runs kernels: {@code Grande KERNEL SIZE [REPETITIONS]} prints one line with seconds for each repetition. */
+/** Runs kernels: {@code Grande KERNEL SIZE [REPETITIONS]} prints for each repetition the seconds, the
+ * result, and the CPU seconds of the main thread. */
 public final class Grande {
     private static final Map<String, Map<String, Supplier<Kernel>>> KERNELS = new LinkedHashMap<>();
 
@@ -62,14 +64,17 @@ public final class Grande {
             System.err.println("usage: Grande KERNEL SIZE [REPETITIONS]; kernels: " + String.join(", ", names()));
             System.exit(2);
         }
+        var threads = ManagementFactory.getThreadMXBean();
         int repetitions = arguments.length > 2 ? Integer.parseInt(arguments[2]) : 1;
         for (int i = 0; i < repetitions; i++) {
             Kernel kernel = make(arguments[0], arguments[1]);
+            long cpuBegin = threads.getCurrentThreadCpuTime();
             long begin = System.nanoTime();
             kernel.run();
             double seconds = (System.nanoTime() - begin) * 1e-9;
+            double cpuSeconds = (threads.getCurrentThreadCpuTime() - cpuBegin) * 1e-9;
             kernel.check();
-            System.out.println(arguments[0] + " " + arguments[1] + " " + seconds + " " + kernel.result());
+            System.out.println(arguments[0] + " " + arguments[1] + " " + seconds + " " + kernel.result() + " " + cpuSeconds);
         }
     }
 }

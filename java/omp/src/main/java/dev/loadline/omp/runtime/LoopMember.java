@@ -6,13 +6,10 @@ import dev.loadline.omp.runtime.Schedule.Kind;
  * What a member knows about the work-sharing construct that it is in. Iterations are counted from 0,
  * whatever the program's loop counts; a <em>piece</em> is a run of them that this member got.
  */
-public abstract sealed class LoopMember permits Member {
+public abstract sealed class LoopMember extends WaitingMember permits Member {
     private static final long INDEX_MASK = (1L << Team.INDEX_BITS) - 1;
     /** Chunks of one loop: what the index counts, with room for each member's last, futile claim. */
     private static final long MOST_CHUNKS = 1L << Team.INDEX_BITS - 1;
-
-    final Team team;
-    final int number;
 
     /** Constructs met so far that need a slot. */
     long constructs;
@@ -37,8 +34,7 @@ public abstract sealed class LoopMember permits Member {
     private boolean passed;
 
     LoopMember(Team team, int number) {
-        this.team = team;
-        this.number = number;
+        super(team, number);
     }
 
     abstract void awaitTurn(long[] polled, int index, long ticket);

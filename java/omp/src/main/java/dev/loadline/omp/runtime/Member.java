@@ -1,8 +1,5 @@
 package dev.loadline.omp.runtime;
 
-import java.util.concurrent.locks.LockSupport;
-import java.util.function.BooleanSupplier;
-
 /**
  * One place in a team. A region's code gets the member that runs it, and every directive in it is a
  * call on that member, by the thread that runs as it; what loops need is in {@link LoopMember}.
@@ -11,33 +8,8 @@ public final class Member extends LoopMember {
     /** Variables that one directive can reduce, or copy to the others. */
     public static final int MOST_REDUCED = 14;
 
-    static final long AWAKE = 0;
-    static final long ASLEEP = 1;
-    static final long GONE = 2;
-    /** In place of a fork: the thread shall end. */
-    static final long RETIRE = -1;
-
-    // Lines of this member's words.
-    private static final int ARRIVED = Words.line(0); // a ticket; then DONE and what it reduces, in the same line
-    private static final int DONE = ARRIVED + 1;
-    private static final int REDUCED = ARRIVED + 2;
-    private static final int STATE = Words.line(1);
-    private static final int FLAGS = 2; // and what follows: one line per round of the barrier
-    private static final int ROUNDS = 10; // 2^10 threads
-
-    // How a wait behaves.
-    private static final int CANCELLABLE = 1;
-    private static final int HELPFUL = 2;
-
-    /** Nobody says when a task that another member runs has ended or has made more: look every so often. */
-    private static final long TASK_POLL_NS = 50_000;
-
-    private final long[] words = Words.lines(FLAGS + ROUNDS);
     private final Object[] references = new Object[MOST_REDUCED];
-    private Thread thread;
     private Throwable failure;
-    private int patience = Waiting.LEAST_SPINS;
-    private int waits;
     private Team nested;
 
     /** Ticket of the last barrier or reduction; begins anew, and higher, with each region. */
@@ -50,7 +22,6 @@ public final class Member extends LoopMember {
 
     Member(Team team, int number) {
         super(team, number);
-        words[STATE] = number == 0 ? AWAKE : GONE;
     }
 
     /** A new team of one, for a thread that met no region yet. */
@@ -140,159 +111,6 @@ public final class Member extends LoopMember {
         Throwable taken = failure;
         failure = null;
         return taken;
-    }
-
-    // ---- sleeping and waking ----
-
-    long state() {
-        return Words.get(words, STATE);
-    }
-
-    /** Wakes this member if it sleeps; false if its thread is gone. */
-    boolean wake() {
-        if (Words.compareAndSet(words, STATE, ASLEEP, AWAKE)) {
-            LockSupport.unpark(thread);
-        }
-        return state() != GONE;
-    }
-
-    void start(long seen) {
-        Words.set(words, STATE, AWAKE);
-        new TeamThread(this, seen).start();
-    }
-
-    void retire() {
-        Words.set(words, STATE, GONE);
-    }
-
-    private void tell(int index, long ticket) {
-        Words.set(words, index, ticket);
-        if (Words.get(words, STATE) == ASLEEP) {
-            wake();
-        }
-    }
-
-    /** Sleeps until {@link #wake()}, unless there is reason not to; at most for a time, if that is not 0. */
-    private void sleep(BooleanSupplier reason, long atMostNs) {
-        thread = Thread.currentThread();
-        boolean interrupted = Thread.interrupted(); // it would not let us sleep
-        Words.set(words, STATE, ASLEEP);
-        if (!reason.getAsBoolean()) {
-            if (atMostNs == 0) {
-                LockSupport.park(team);
-            } else {
-                LockSupport.parkNanos(team, atMostNs);
-            }
-        }
-        Words.compareAndSet(words, STATE, ASLEEP, AWAKE);
-        if (interrupted) {
-            thread.interrupt();
-        }
-    }
-
-    /** How often to look before giving the CPU away: fewer when it was in vain, and now and then in full again. */
-    private int spins() {
-        int limit = team.spin;
-        return (++waits & Waiting.PROBE) == 0 ? limit : Math.min(limit, patience);
-    }
-
-    private void cameInTime() {
-        if (patience < team.spin) {
-            patience = patience << 1;
-        }
-    }
-
-    /** Waits until a word has come to a ticket. */
-    private void await(long[] polled, int index, long ticket, int mode) {
-        for (int spins = spins(); spins >= 0; spins--) {
-            if (Words.reached(Words.get(polled, index), ticket)) {
-                cameInTime();
-                return;
-            }
-            if ((spins & 63) == 1) {
-                disturb(mode);
-            }
-            Thread.onSpinWait();
-        }
-        patience = Math.max(Waiting.LEAST_SPINS, patience >> 1);
-        awaitSlowly(() -> Words.reached(Words.get(polled, index), ticket), mode);
-    }
-
-    private void awaitSlowly(BooleanSupplier reached, int mode) {
-        for (int yields = 0; !reached.getAsBoolean(); yields++) {
-            disturb(mode);
-            boolean helpful = (mode & HELPFUL) != 0;
-            boolean cancellable = (mode & CANCELLABLE) != 0;
-            if (yields < Waiting.yields(team.spin)) {
-                Thread.yield();
-            } else if (helpful && team.tasks.get() != 0) {
-                LockSupport.parkNanos(team, TASK_POLL_NS);
-            } else {
-                sleep(() -> reached.getAsBoolean() || cancellable && team.cancelled || helpful && team.tasks.get() != 0, 0);
-            }
-        }
-    }
-
-    /** What a waiter does meanwhile: leave, or help. */
-    private void disturb(int mode) {
-        if ((mode & CANCELLABLE) != 0 && team.cancelled) {
-            throw Cancelled.INSTANCE;
-        }
-        if ((mode & HELPFUL) != 0 && team.tasks.get() != 0) {
-            team.runTask(this);
-        }
-    }
-
-    /** A worker's wait for the next region: the fork cell's word, or {@link #RETIRE}. */
-    long awaitFork(long seen) {
-        ForkCell cell = team.cell;
-        for (int spins = spins(); spins >= 0; spins--) {
-            long word = cell.word();
-            if (word != seen && includesMe(word)) {
-                cameInTime();
-                return word;
-            }
-            if ((spins & 63) == 1) {
-                disturb(HELPFUL);
-            }
-            Thread.onSpinWait();
-        }
-        patience = Math.max(Waiting.LEAST_SPINS, patience >> 1);
-        BooleanSupplier ready = () -> cell.word() != seen && includesMe(cell.word()) || team.tasks.get() != 0;
-        for (int yields = 0; ; yields++) {
-            long word = cell.word();
-            if (word != seen && includesMe(word)) {
-                return word;
-            }
-            disturb(HELPFUL);
-            if (yields < Waiting.yields(team.spin)) {
-                Thread.yield();
-            } else if (team.tasks.get() != 0) {
-                LockSupport.parkNanos(team, TASK_POLL_NS);
-            } else {
-                long since = System.nanoTime();
-                sleep(ready, Waiting.RETIRE_NS);
-                boolean idle = System.nanoTime() - since >= Waiting.RETIRE_NS && !ready.getAsBoolean();
-                if (idle && retires(seen)) {
-                    return RETIRE;
-                }
-            }
-        }
-    }
-
-    private boolean includesMe(long word) {
-        return number < ForkCell.size(word);
-    }
-
-    /** Ends this thread's service, unless the master forks just now. */
-    private boolean retires(long seen) {
-        Words.set(words, STATE, ASLEEP);
-        long word = team.cell.word();
-        if (word != seen && includesMe(word)) {
-            Words.set(words, STATE, AWAKE);
-            return false;
-        }
-        return Words.compareAndSet(words, STATE, ASLEEP, GONE);
     }
 
     /** A worker came to the end of the region, and so did those below it in the tree. */
@@ -552,16 +370,6 @@ public final class Member extends LoopMember {
         }
         if (cancellable && team.cancelled) {
             throw Cancelled.INSTANCE;
-        }
-    }
-
-    private void pause(int idle) {
-        if (idle < team.spin) {
-            Thread.onSpinWait();
-        } else if (idle < team.spin + Waiting.yields(0)) {
-            Thread.yield();
-        } else {
-            LockSupport.parkNanos(team, TASK_POLL_NS);
         }
     }
 }
