@@ -171,7 +171,9 @@ fn threads_that_come_and_go_are_new_woken_and_dead() {
         made.iter().all(|r| r.a == r.tid),
         "ids of our own namespace"
     );
-    for new in &made[..made.len() - 1] {
+    // Java's join returns before the kernel's thread is gone: on a busy machine long before.
+    let end = records.iter().map(|r| r.ts).max().expect("records");
+    for new in made.iter().filter(|r| r.ts < end - 300_000_000) {
         assert!(
             records
                 .iter()
