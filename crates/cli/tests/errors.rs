@@ -130,7 +130,9 @@ fn a_trace_of_another_version_is_refused_by_name() {
 
 #[test]
 fn every_command_shows_examples() {
-    for command in ["record", "recover", "report", "open", "query", "load", "simulate"] {
+    for command in [
+        "record", "recover", "report", "open", "query", "load", "simulate",
+    ] {
         let out = run(&[command, "--help"]);
         assert!(out.status.success());
         assert!(

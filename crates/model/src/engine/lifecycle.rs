@@ -38,7 +38,10 @@ impl Engine<'_> {
         self.record
             .change(self.meters.pool_threads[pool as usize], now, 1.0);
         if let Some(act) = self.pools[pool as usize].spare.pop() {
-            self.acts[act as usize].role = Role::Worker { pool, lane };
+            // It was idle since its end; who still took it for idle would call its job stuck.
+            let a = &mut self.acts[act as usize];
+            a.role = Role::Worker { pool, lane };
+            a.waiting = Waiting::Nothing;
             return act;
         }
         let act = self.new_act(Role::Worker { pool, lane });
