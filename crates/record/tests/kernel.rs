@@ -229,7 +229,7 @@ fn system_calls_come_with_descriptor_size_and_result_when_asked_for() {
     let _alone = alone();
     let body = "var out = new java.io.FileOutputStream(\"/dev/null\"); \
                 run(\"writer\", () -> { try { while (true) { out.write(new byte[777]); Thread.sleep(5); } } \
-                catch (Exception e) {} });";
+                catch (Exception e) { throw new IllegalStateException(e); } });";
     let jvm = Jvm::start("Writer", &format!("{body} {READY}"));
     let out = jvm.dir.path().join("t");
     succeeded(&run(recorder_on(
