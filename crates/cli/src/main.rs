@@ -67,7 +67,7 @@ fn main() -> ExitCode {
         Ok(code) => code,
         Err(e) if show::is_broken_pipe(&e) => ExitCode::SUCCESS,
         Err(e) => {
-            eprintln!("error: {e:#}");
+            eprintln!("error: {}", show::with_causes(&e));
             ExitCode::from(if e.is::<Usage>() { 2 } else { 1 })
         }
     }

@@ -22,6 +22,17 @@ pub fn is_broken_pipe(e: &anyhow::Error) -> bool {
         .is_some_and(|e| e.kind() == std::io::ErrorKind::BrokenPipe)
 }
 
+/// An error with what caused it; a cause that the message has named already is not said twice.
+pub fn with_causes(e: &anyhow::Error) -> String {
+    let mut text = e.to_string();
+    for cause in e.chain().skip(1).map(ToString::to_string) {
+        if !text.contains(&cause) {
+            text += &format!(": {cause}");
+        }
+    }
+    text
+}
+
 /// Whether colours may be used on stdout.
 pub fn color() -> bool {
     std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none()
@@ -106,6 +117,14 @@ pub fn count(n: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_cause_is_said_once() {
+        let e = anyhow::anyhow!("refused")
+            .context("x.png: refused")
+            .context("cannot draw");
+        assert_eq!(with_causes(&e), "cannot draw: x.png: refused");
+    }
 
     #[test]
     fn durations_are_read_as_people_write_them() {
