@@ -9,6 +9,7 @@
 
 mod contention;
 mod load;
+mod page;
 mod phases;
 mod render;
 pub mod table;

@@ -8,8 +8,9 @@ use loadline_trace::Trace;
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use crate::failure::Failure;
 use crate::lane::{CLASSES, Lane, encode};
-use crate::model::{Model, Thread};
+use crate::model::{GC_LANE, Model, Thread};
 use crate::moment::{gc_moment, moment, span_at};
 use crate::params::Params;
 use crate::query::Sql;
@@ -17,35 +18,6 @@ use crate::role::{ROLES, natural_key};
 use crate::spans::{KINDS, view};
 use crate::summary::{figures, overview};
 use crate::tables::{self, Sort};
-
-/// Stands for a thread where the lane of GC pauses is meant.
-pub const GC_LANE: i64 = -1;
-
-/// Why a request was not answered.
-#[derive(Debug)]
-pub struct Failure {
-    /// HTTP status.
-    pub status: u16,
-    /// What was wrong and what would be right.
-    pub message: String,
-}
-
-impl Failure {
-    /// The request was wrong.
-    pub fn bad(message: String) -> Failure {
-        Failure {
-            status: 400,
-            message,
-        }
-    }
-
-    fn not_found(message: String) -> Failure {
-        Failure {
-            status: 404,
-            message,
-        }
-    }
-}
 
 /// An answer.
 pub enum Answer {
@@ -137,12 +109,15 @@ impl Api {
                 let limit = params.number_within("limit", 100, 1, 500)?;
                 json(
                     tables::requests(model, &self.sql, begin, end, sort, limit)
-                        .map_err(internal)?,
+                        .map_err(|e| Failure::internal(&e))?,
                 )
             }
             "/api/matrix" => {
                 let (begin, end) = params.range(duration)?;
-                json(tables::matrix(model, &self.sql, begin, end).map_err(internal)?)
+                json(
+                    tables::matrix(model, &self.sql, begin, end)
+                        .map_err(|e| Failure::internal(&e))?,
+                )
             }
             "/api/query" => {
                 let answer = self.sql.user(params.text("sql")?);
@@ -171,14 +146,7 @@ impl Api {
 fn json(value: impl Serialize) -> Result<Answer, Failure> {
     serde_json::to_string(&value)
         .map(Answer::Json)
-        .map_err(|e| internal(e.into()))
-}
-
-fn internal(error: anyhow::Error) -> Failure {
-    Failure {
-        status: 500,
-        message: format!("{error:#}"),
-    }
+        .map_err(|e| Failure::internal(&e.into()))
 }
 
 /// DuckDB's message without the function that the query was wrapped in.

@@ -26,7 +26,8 @@ use loadline_trace::Trace;
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
 
-use crate::api::{Answer, Api, Failure};
+use crate::api::{Answer, Api};
+use crate::failure::Failure;
 use crate::files::{self, File};
 
 /// What to serve.

@@ -11,6 +11,7 @@
 
 mod api;
 mod cdp;
+mod failure;
 mod files;
 mod http;
 pub mod lane;

@@ -11,6 +11,9 @@ use serde::Serialize;
 use crate::lane::Lane;
 use crate::spans::Piece;
 
+/// Stands for a thread where the lane of GC pauses is meant.
+pub const GC_LANE: i64 = -1;
+
 /// No value, in a column that would otherwise be optional.
 pub const NONE: i32 = -1;
 

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::lane::CLASSES;
-use crate::model::{Mark, Model, NONE, Pause, Resource, Thread, Wait};
+use crate::model::{GC_LANE, Mark, Model, NONE, Pause, Resource, Thread, Wait};
 use crate::spans::KINDS;
 
 /// Marks that are told at most.
@@ -98,7 +98,7 @@ pub fn gc_moment(model: &Model, t: i64) -> Option<Moment> {
     let i = model.gc.at(t)?;
     let (begin, end, class) = model.gc.state(i);
     Some(Moment {
-        thread: crate::api::GC_LANE,
+        thread: GC_LANE,
         name: "GC pauses".into(),
         tid: None,
         begin,

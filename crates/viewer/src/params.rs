@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::str::FromStr;
 
-use crate::api::Failure;
+use crate::failure::Failure;
 use crate::lane::Window;
 
 /// Pixels of a window at most; wider than any screen.

@@ -1,4 +1,5 @@
 use loadline_trace::Trace;
+use loadline_trace::meta::Level;
 use loadline_trace::spool::agent::kind as ev;
 use loadline_trace::spool::kernel::{LEFT_BLOCKED, LEFT_RUNNABLE};
 use proptest::prelude::*;

@@ -1,86 +1,14 @@
 //! The report as text: at most 100 columns, colours only if asked.
 
 use super::Report;
+use super::page::{Page, ROOM};
 use super::phases::Times;
 use super::table::{Align, Table, clip, clip_front, duration, grouped, ms, percent};
-
-/// Columns of the terminal that the report may take.
-const WIDTH: usize = 100;
-
-/// Wraps text into lines of at most `width` characters.
-fn wrap(text: &str, width: usize) -> Vec<String> {
-    let mut lines = vec![String::new()];
-    for word in text.split_whitespace() {
-        let line = lines.last_mut().expect("there is one");
-        if !line.is_empty() && line.chars().count() + 1 + word.chars().count() > width {
-            lines.push(word.to_owned());
-            continue;
-        }
-        if !line.is_empty() {
-            line.push(' ');
-        }
-        line.push_str(word);
-    }
-    lines
-}
-
-struct Out {
-    text: String,
-    color: bool,
-}
-
-impl Out {
-    fn paint(&self, code: &str, text: &str) -> String {
-        if self.color {
-            format!("\x1b[{code}m{text}\x1b[0m")
-        } else {
-            text.to_owned()
-        }
-    }
-
-    fn line(&mut self, text: &str) {
-        self.text += "  ";
-        self.text += text;
-        self.text.push('\n');
-    }
-
-    /// Text that goes on under itself behind a word of the margin.
-    fn paragraph(&mut self, label: &str, code: &str, text: &str) {
-        let margin = label.chars().count() + 2;
-        for (i, line) in wrap(text, WIDTH - 2 - margin).into_iter().enumerate() {
-            let head = if i == 0 {
-                format!("{}  ", self.paint(code, label))
-            } else {
-                " ".repeat(margin)
-            };
-            self.line(&format!("{head}{line}"));
-        }
-    }
-
-    fn title(&mut self, text: &str, note: &str) {
-        self.text.push('\n');
-        let title = self.paint("1", text);
-        let room = (WIDTH - 2).saturating_sub(text.chars().count());
-        let note = if note.is_empty() {
-            String::new()
-        } else {
-            format!("{note:>room$}")
-        };
-        self.line(&format!("{title}{note}"));
-    }
-
-    fn table(&mut self, table: &Table) {
-        self.text += &table.render("  ");
-    }
-}
 
 impl Report {
     /// The report for people. Losses and missing levels come first.
     pub fn render(&self, color: bool) -> String {
-        let mut out = Out {
-            text: String::new(),
-            color,
-        };
+        let mut out = Page::new(color);
         self.head(&mut out);
         self.figures(&mut out);
         self.breakdown(&mut out);
@@ -88,12 +16,12 @@ impl Report {
         self.requests(&mut out);
         self.threads(&mut out);
         self.contention(&mut out);
-        out.text.push('\n');
+        out.gap();
         out.paragraph("verdict", "1", &self.verdict.text);
-        out.text
+        out.text()
     }
 
-    fn head(&self, out: &mut Out) {
+    fn head(&self, out: &mut Page) {
         let a = &self.about;
         let lost: u64 = a.losses.values().sum();
         let losses = if lost == 0 {
@@ -115,7 +43,7 @@ impl Report {
             Some(format!("{} events{losses}", grouped(a.events))),
         ];
         let text: Vec<String> = parts.into_iter().flatten().collect();
-        for (i, line) in wrap(&text.join(" · "), WIDTH - 2).into_iter().enumerate() {
+        for (i, line) in Page::wrapped(&text.join(" · ")).into_iter().enumerate() {
             let line = if i == 0 { out.paint("1", &line) } else { line };
             out.line(&line);
         }
@@ -155,8 +83,8 @@ impl Report {
         }
     }
 
-    fn figures(&self, out: &mut Out) {
-        out.text.push('\n');
+    fn figures(&self, out: &mut Page) {
+        out.gap();
         let (t, c) = (&self.throughput, &self.connections);
         let cpu = self
             .cpu
@@ -214,7 +142,7 @@ impl Report {
         }
     }
 
-    fn breakdown(&self, out: &mut Out) {
+    fn breakdown(&self, out: &mut Page) {
         if self.breakdown.is_empty() {
             return;
         }
@@ -245,7 +173,7 @@ impl Report {
         out.table(&table);
     }
 
-    fn waited_for(&self, out: &mut Out) {
+    fn waited_for(&self, out: &mut Page) {
         if self.waited_for.is_empty() {
             return;
         }
@@ -260,11 +188,11 @@ impl Report {
                 percent(w.share),
                 w.detail
             );
-            out.line(&clip(line.trim_end(), WIDTH - 2));
+            out.line(&clip(line.trim_end(), ROOM));
         }
     }
 
-    fn requests(&self, out: &mut Out) {
+    fn requests(&self, out: &mut Page) {
         if self.requests.is_empty() {
             return;
         }
@@ -291,7 +219,7 @@ impl Report {
         out.table(&table);
     }
 
-    fn threads(&self, out: &mut Out) {
+    fn threads(&self, out: &mut Page) {
         if self.threads.is_empty() {
             return;
         }
@@ -310,7 +238,7 @@ impl Report {
         out.table(&table);
     }
 
-    fn contention(&self, out: &mut Out) {
+    fn contention(&self, out: &mut Page) {
         if !self.monitors.is_empty() {
             out.title("contended monitors and locks", "ms");
             let mut table = columns(
@@ -374,7 +302,7 @@ impl Report {
             out.table(&table);
         }
         let gc = &self.gc;
-        out.text.push('\n');
+        out.gap();
         out.line(&match gc.pauses {
             0 => "GC  no pause".to_owned(),
             n => format!(
@@ -436,16 +364,5 @@ impl Columns {
             found.push(("other", |t| t.other + t.file + t.gc + t.idle));
         }
         Columns(always.into_iter().chain(found).collect())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::wrap;
-
-    #[test]
-    fn lines_are_wrapped_between_words() {
-        assert_eq!(wrap("aa bb cc dd", 5), ["aa bb", "cc dd"]);
-        assert_eq!(wrap("a_very_long_word x", 5), ["a_very_long_word", "x"]);
     }
 }

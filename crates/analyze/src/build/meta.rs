@@ -1,0 +1,92 @@
+//! `trace.json`: what the session says, completed by what the agent found out inside the target.
+
+use loadline_trace::meta::{Level, Meta};
+use loadline_trace::spool::agent;
+
+use crate::input::Input;
+
+/// What only the agent knows about the target.
+#[derive(Debug, Default, serde::Deserialize)]
+#[serde(default)]
+struct AgentInfo {
+    jvm: String,
+    java: u32,
+    server: Option<String>,
+    name: Option<String>,
+}
+
+pub fn meta(input: &Input, end: i64, kernel_events: u64) -> Meta {
+    let s = &input.session;
+    let mut meta = Meta {
+        writer: s.writer.clone(),
+        begin_ns: s.begin_ns,
+        end_ns: end,
+        begin_unix_ns: s.begin_unix_ns,
+        target: s.target.clone(),
+        machine: s.machine.clone(),
+        levels: s.levels.clone(),
+        losses: input.losses(),
+        ended: if s.ended.is_empty() {
+            "recovered".into()
+        } else {
+            s.ended.clone()
+        },
+        notes: s.notes.clone(),
+        events: kernel_events + input.events.len() as u64,
+        ..Meta::default()
+    };
+    if let Some(h) = &input.header {
+        describe_target(&mut meta, h);
+    }
+    if let Some(why) = agent_failure(input) {
+        for level in ["jvm", "server", "app"] {
+            if let Some(l) = meta.levels.get_mut(level).filter(|l| l.recorded) {
+                *l = Level {
+                    recorded: false,
+                    why: why.clone(),
+                };
+            }
+        }
+    }
+    meta
+}
+
+fn describe_target(meta: &mut Meta, header: &agent::Header) {
+    if let Ok(info) = serde_json::from_str::<AgentInfo>(&header.info) {
+        if !info.jvm.is_empty() {
+            meta.target.jvm = info.jvm;
+        }
+        if info.java > 0 {
+            meta.target.java = info.java;
+        }
+        meta.target.server = info
+            .server
+            .filter(|s| !s.is_empty())
+            .or(meta.target.server.take());
+        if meta.target.name.is_empty() {
+            meta.target.name = info.name.unwrap_or_default();
+        }
+    }
+    if header.state != agent::state::FAILED {
+        meta.notes.extend(
+            header
+                .message
+                .lines()
+                .filter(|l| !l.is_empty())
+                .map(Into::into),
+        );
+    }
+}
+
+/// Why nothing came from the agent, if nothing did.
+fn agent_failure(input: &Input) -> Option<String> {
+    use agent::state;
+    let header = input.header.as_ref();
+    match header.map(|h| h.state) {
+        Some(state::FAILED) => Some(header.map(|h| h.message.clone()).unwrap_or_default()),
+        None | Some(state::CREATED) if input.events.is_empty() => {
+            Some("the agent never answered inside the JVM".into())
+        }
+        _ => None,
+    }
+}
