@@ -21,7 +21,7 @@ public final class Main {
     /** Exits with 0 when it was stopped, 1 when it failed, 2 on a wrong command line. */
     public static void main(String[] args) {
         if (List.of(args).contains("--help") || List.of(args).contains("-h")) {
-            System.out.print(Config.HELP);
+            System.out.print(Config.help());
             return;
         }
         try {
@@ -52,13 +52,13 @@ public final class Main {
                 ended.countDown();
             }
         }, "auction-stop"));
+        auction.closedByCaller();
         if (config.portFile() != null) {
             writeWhole(config.portFile(), auction.port() + "\n");
         }
-        System.out.printf("auction: ready on https://127.0.0.1:%d/ (pid %d, %d items, %d users, %s, JDK %s, %.1f s)%n",
-            auction.port(), ProcessHandle.current().pid(), config.items(), config.users(),
-            config.key() == Config.Key.RSA ? "RSA-2048" : "P-256", Runtime.version().feature(),
-            (System.nanoTime() - begin) / 1e9);
+        System.out.printf("auction: ready on https://127.0.0.1:%d/ (pid %d, %d items, %d users, %s, %s, JDK %s, %.1f s)%n",
+            auction.port(), ProcessHandle.current().pid(), config.items(), config.users(), config.key().title,
+            auction.describe(), Runtime.version().feature(), (System.nanoTime() - begin) / 1e9);
         if (auction.httpPort() > 0) {
             System.out.printf("auction: plain http://127.0.0.1:%d/%n", auction.httpPort());
         }
