@@ -72,14 +72,22 @@ public final class Members {
         String name = nickname.isEmpty()
             ? first.toLowerCase(Locale.ROOT) + "-" + Long.toString(ThreadLocalRandom.current().nextLong(1L << 48), 36) : nickname;
         try (Connection c = source.getConnection()) {
+            if (!nickname.isEmpty() && one(c, BY_NICKNAME, Catalog::named, name).isPresent()) {
+                throw taken(name);
+            }
             int id = Sql.insert(c, ADD, name, first, last, email, Passwords.hash(name, password), region, clock.now());
             return new Named(id, name);
         } catch (SQLException e) {
             if (Sql.isDuplicate(e)) {
-                throw new Declined("The nickname " + name + " is taken.");
+                // Taken by somebody else since it was looked up.
+                throw taken(name);
             }
             throw e;
         }
+    }
+
+    private static Declined taken(String nickname) {
+        return new Declined("The nickname " + nickname + " is taken.");
     }
 
     /** What the user sees of themselves; empty if there is no such user. */

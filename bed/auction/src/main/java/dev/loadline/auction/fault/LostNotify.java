@@ -26,11 +26,6 @@ final class LostNotify extends Fault {
         return pool;
     }
 
-    /** Threads waiting, if at the same time connections are free; otherwise 0. */
-    int waitingInVain() {
-        return pool.waitingInVain();
-    }
-
     @Override
     public void close() {
         if (pool != null) {
@@ -94,6 +89,11 @@ final class LostNotify extends Fault {
             }
         }
 
+        synchronized int waiting() {
+            return waiting;
+        }
+
+        /** Threads waiting, if at the same time connections are free; otherwise 0. */
         synchronized int waitingInVain() {
             return free.isEmpty() ? 0 : waiting;
         }
