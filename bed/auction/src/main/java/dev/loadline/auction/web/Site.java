@@ -102,7 +102,7 @@ public final class Site {
     private static void add(Context context, String name, HttpServlet servlet, String... paths) {
         Tomcat.addServlet(context, name, servlet);
         for (String path : paths) {
-            context.addServletMapping(path, name);
+            context.addServletMappingDecoded(path, name);
         }
     }
 
