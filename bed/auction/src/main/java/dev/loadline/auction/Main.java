@@ -14,6 +14,8 @@ import java.util.logging.Logger;
 public final class Main {
     /** Held here because java.util.logging forgets the level of a logger that nobody holds. */
     private static final Logger ROOT = Logger.getLogger("");
+    /** Warns when seeding took a tenth of a second, as it does on a busy machine; nobody needs to know. */
+    private static final Logger SESSION_IDS = Logger.getLogger("org.apache.catalina.util.SessionIdGeneratorBase");
 
     private Main() {
     }
@@ -37,6 +39,7 @@ public final class Main {
 
     private static void run(Config config) throws Exception {
         ROOT.setLevel(Level.WARNING);
+        SESSION_IDS.setLevel(Level.SEVERE);
         long begin = System.nanoTime();
         Auction auction = Auction.start(config);
         var ended = new CountDownLatch(1);

@@ -92,7 +92,7 @@ class MainTest {
 
     /** With its private database server, whether it is told to end or killed. */
     @ParameterizedTest
-    @CsvSource({"POSTGRESQL, false", "POSTGRESQL, true", "MARIADB, false", "MARIADB, true"})
+    @CsvSource({"POSTGRESQL, false", "MARIADB, true"})
     void noServerOutlivesTheSite(Dialect dialect, boolean killed) throws Exception {
         Sites.assumeInstalled(dialect);
         Path portFile = dir.resolve("port");

@@ -12,12 +12,13 @@ import java.util.List;
 import org.apache.catalina.Context;
 import org.apache.catalina.LifecycleException;
 import org.apache.catalina.connector.Connector;
-import org.apache.catalina.core.StandardContext;
 import org.apache.catalina.core.StandardService;
 import org.apache.catalina.startup.Tomcat;
 import org.apache.catalina.util.ServerInfo;
 import org.apache.catalina.valves.ErrorReportValve;
+import org.apache.tomcat.util.IntrospectionUtils;
 import org.apache.tomcat.util.descriptor.web.FilterDef;
+import org.apache.tomcat.util.IntrospectionUtils;
 import org.apache.tomcat.util.descriptor.web.FilterMap;
 import org.apache.tomcat.util.http.Rfc6265CookieProcessor;
 
@@ -53,11 +54,10 @@ public final class Site {
         var cookies = new Rfc6265CookieProcessor();
         cookies.setSameSiteCookies("lax");
         context.setCookieProcessor(cookies);
-        if (context instanceof StandardContext standard) {
-            // Tomcat would look for leaks of a reloaded application, by reflection that JDK 17 forbids.
-            // Nothing is reloaded here: the context ends with its JVM.
-            standard.setClearReferencesThreadLocals(false);
-            standard.setClearReferencesRmiTargets(false);
+        // Tomcat would look for leaks of a reloaded application, by reflection that JDK 17 forbids.
+        // Nothing is reloaded here: the context ends with its JVM. Set by name, for not every Tomcat has each.
+        for (String leak : List.of("ThreadLocals", "RmiTargets", "ObjectStreamClassCaches")) {
+            IntrospectionUtils.setProperty(context, "clearReferences" + leak, "false");
         }
         servlets(context, store, seed);
         fault.aroundPages().ifPresent(filter -> filter(context, "FaultAroundPages", filter, pages));

@@ -13,7 +13,7 @@ import java.util.zip.CRC32;
 /**
  * The static part: home, browse and the forms to register, to sell and to log in (RUBiS's five static
  * interactions), style sheet, about page, logo (3.5 kB), buttons and item thumbnails (2 kB), category
- * icons (1 kB) and photos (50 kB). Generated at start from the seed, kept in memory, with an entity
+ * icons (1 kB) and photos (some 35 kB). Generated at start from the seed, kept in memory, with an entity
  * tag; images and style sheet may be cached for a day, pages must be asked for again.
  */
 final class StaticFiles extends HttpServlet {
