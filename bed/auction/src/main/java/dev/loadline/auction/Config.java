@@ -1,63 +1,96 @@
 package dev.loadline.auction;
 
+import dev.loadline.auction.data.Dialect;
+import dev.loadline.auction.fault.Faults;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
+import java.util.EnumMap;
 import java.util.List;
+import java.util.Map;
 
-/**
- * What one run of the site was asked to be.
- *
- * @param port HTTPS port on 127.0.0.1; 0 takes a free one
- * @param httpPort plain HTTP port; 0 takes a free one, -1 opens none
- * @param items items for sale
- * @param users registered users
- * @param threads most worker threads of Tomcat
- * @param pool database connections
- * @param seed seed of the generated data
- * @param key key of the server's certificate
- * @param work where the work directory is made; null for the system's temporary directory
- * @param portFile file that receives the HTTPS port once the site is ready; null for none
- * @param maxSeconds ends by itself after so many seconds; 0 never
- */
-public record Config(int port, int httpPort, int items, int users, int threads, int pool, long seed,
-                     Key key, Path work, Path portFile, int maxSeconds) {
-
+/** What one run of the site was asked to be. Immutable: the setters return another one. {@link Option} has the meanings. */
+public final class Config {
     /** Key of the self-signed certificate. */
     public enum Key {
         /** RSA, 2048 bits. */
-        RSA,
+        RSA("RSA-2048"),
         /** ECDSA on P-256. */
-        EC
+        EC("P-256");
+
+        final String title;
+
+        Key(String title) {
+            this.title = title;
+        }
     }
 
-    static final String HELP = """
-        The auction site: a test bed for Loadline (Tomcat 11, HTTPS, H2 in memory).
+    /** TLS versions offered. */
+    public enum Tls {
+        /** TLS 1.2 alone. */
+        V1_2("TLSv1.2"),
+        /** TLS 1.3 alone. */
+        V1_3("TLSv1.3"),
+        /** Either. */
+        BOTH("TLSv1.2+TLSv1.3");
 
-        java -jar auction.jar [options]
+        final String protocols;
 
-          --port N         HTTPS port on 127.0.0.1; 0 takes a free one          [8443]
-          --http-port N    also plain HTTP on this port; 0 takes a free one     [none]
-          --items N        items for sale, 1 to 1000000                         [3000]
-          --users N        registered users, 1 to 1000000                       [1000]
-          --threads N      most worker threads of Tomcat, 1 to 10000            [50]
-          --pool N         database connections, 1 to 1000                      [10]
-          --seed N         seed of the generated data: same seed, same data     [1]
-          --key rsa|ec     certificate: RSA-2048 or P-256                       [rsa]
-          --work DIR       make the work directory below DIR        [system's temporary]
-          --port-file F    write the HTTPS port into F when ready
-          --max-seconds N  end by itself after N seconds; 0 never               [0]
-          --help           this text
+        Tls(String protocols) {
+            this.protocols = protocols;
+        }
+    }
 
-        Examples:
-          java -jar auction.jar --port 8443
-          java -jar auction.jar --port 0 --port-file port --key ec --max-seconds 60
+    /** What to do with the tables of a database that somebody runs. */
+    public enum Data {
+        /** Make and fill them; there must be none. */
+        CREATE,
+        /** Use those that are there, as they are. */
+        REUSE,
+        /** Drop those of the site first. */
+        REPLACE
+    }
 
-        It ends cleanly on Ctrl-C and SIGTERM, and leaves nothing behind.
-        """;
+    private static final int FULL_ITEMS = 33_000;
+    private static final int FULL_OLD_ITEMS = 500_000;
+    private static final int FULL_USERS = 1_000_000;
+    private static final int FIRST_VIRTUAL_THREADS = 21;
 
-    /** The defaults, as {@link #HELP} states them. */
+    private final Map<Option, Object> given;
+
+    private Config(Map<Option, Object> given) {
+        this.given = given;
+    }
+
+    /** The text of {@code --help}. */
+    static String help() {
+        var text = new StringBuilder("""
+            The auction site: a test bed for Loadline (Tomcat, HTTPS, a database).
+
+            java -jar auction.jar [options]
+
+            """);
+        for (Option o : Option.values()) {
+            text.append(o.help());
+        }
+        text.append("  --help                this text\n\nFaults, each one thing wrong with an otherwise sound site:\n");
+        Faults.summaries().forEach((name, summary) ->
+            text.append(String.format("  %-20s  %s%n", name, summary)));
+        return text.append("""
+
+            Examples:
+              java -jar auction.jar --port 8443
+              java -jar auction.jar --port 0 --port-file port --key ec --max-seconds 60
+              java -jar auction.jar --database postgresql --full-size
+              java -jar auction.jar --jdbc 'jdbc:mariadb://127.0.0.1/shop?user=me&password=secret'
+              java -jar auction.jar --fault lost-notify
+
+            It ends cleanly on Ctrl-C and SIGTERM, and leaves nothing behind.
+            """).toString();
+    }
+
+    /** The defaults, as the help states them. */
     public static Config defaults() {
-        return new Config(8443, -1, 3000, 1000, 50, 10, 1, Key.RSA, null, null, 0);
+        return new Config(Map.of());
     }
 
     /** Reads a command line. */
@@ -65,105 +98,205 @@ public record Config(int port, int httpPort, int items, int users, int threads, 
         Config c = defaults();
         var rest = new ArrayDeque<>(args);
         while (!rest.isEmpty()) {
-            String option = rest.poll();
-            String value;
-            int equals = option.indexOf('=');
-            if (equals > 0) {
-                value = option.substring(equals + 1);
-                option = option.substring(0, equals);
+            String word = rest.poll();
+            int equals = word.indexOf('=');
+            Option option = Option.named(equals > 0 ? word.substring(0, equals) : word);
+            if (option.takesValue()) {
+                c = c.with(option, option.read(equals > 0 ? word.substring(equals + 1) : rest.poll()));
+            } else if (equals > 0) {
+                throw new UsageException(option.flag + " takes no value");
             } else {
-                value = rest.poll();
+                c = c.with(option, true);
             }
-            c = c.with(option, value);
         }
-        return c;
+        return c.checked();
     }
 
-    private Config with(String option, String value) throws UsageException {
-        return switch (option) {
-            case "--port" -> port(number(option, value, 0, 65535));
-            case "--http-port" -> httpPort(number(option, value, 0, 65535));
-            case "--items" -> size(number(option, value, 1, 1_000_000), users);
-            case "--users" -> size(items, number(option, value, 1, 1_000_000));
-            case "--threads" -> threads(number(option, value, 1, 10_000));
-            case "--pool" -> pool(number(option, value, 1, 1_000));
-            case "--seed" -> seed(number(option, value, Long.MIN_VALUE, Long.MAX_VALUE));
-            case "--key" -> key(key(value));
-            case "--work" -> work(Path.of(text(option, value)));
-            case "--port-file" -> portFile(Path.of(text(option, value)));
-            case "--max-seconds" -> maxSeconds(number(option, value, 0, Integer.MAX_VALUE));
-            default -> throw new UsageException("unknown option " + option + " (--help lists them)");
-        };
-    }
-
-    private static int number(String option, String value, int low, int high) throws UsageException {
-        return (int) number(option, value, (long) low, (long) high);
-    }
-
-    private static long number(String option, String value, long low, long high) throws UsageException {
-        try {
-            long n = Long.parseLong(text(option, value));
-            if (n >= low && n <= high) {
-                return n;
-            }
-        } catch (NumberFormatException e) {
-            // Said below, with the range, as for a number outside it.
+    private Config checked() throws UsageException {
+        if (given.containsKey(Option.JDBC) && given.containsKey(Option.DATABASE)) {
+            throw new UsageException("--jdbc names the database already: leave --database away");
         }
-        throw new UsageException(option + " is " + value + "; it must be a whole number from " + low + " to " + high);
-    }
-
-    private static String text(String option, String value) throws UsageException {
-        if (value == null || value.isEmpty()) {
-            throw new UsageException(option + " needs a value (--help says which)");
+        if (given.containsKey(Option.DATA) && !given.containsKey(Option.JDBC)) {
+            throw new UsageException("--data is about the tables of --jdbc; the site's own databases always begin empty");
         }
-        return value;
+        if (virtualThreads() && Runtime.version().feature() < FIRST_VIRTUAL_THREADS) {
+            throw new UsageException((given.containsKey(Option.VIRTUAL_THREADS) ? "--virtual-threads" : "--fault " + fault())
+                + " needs JDK " + FIRST_VIRTUAL_THREADS + " or later; this is JDK " + Runtime.version().feature());
+        }
+        return this;
     }
 
-    private static Key key(String value) throws UsageException {
-        return switch (text("--key", value)) {
-            case "rsa" -> Key.RSA;
-            case "ec" -> Key.EC;
-            default -> throw new UsageException("--key is " + value + "; it must be rsa or ec");
-        };
+    private Config with(Option option, Object value) {
+        var copy = new EnumMap<Option, Object>(Option.class);
+        copy.putAll(given);
+        copy.put(option, value);
+        return new Config(copy);
+    }
+
+    @SuppressWarnings("unchecked")
+    private <T> T get(Option option) {
+        return (T) given.getOrDefault(option, option.standard);
+    }
+
+    /** HTTPS port; 0 takes a free one. */
+    public int port() {
+        return this.<Integer>get(Option.PORT);
+    }
+
+    /** Plain HTTP port; 0 takes a free one, -1 opens none. */
+    public int httpPort() {
+        return this.<Integer>get(Option.HTTP_PORT);
+    }
+
+    /** Items for sale. */
+    public int items() {
+        return size(Option.ITEMS, FULL_ITEMS);
+    }
+
+    /** Auctions that have ended. */
+    public int oldItems() {
+        return size(Option.OLD_ITEMS, FULL_OLD_ITEMS);
+    }
+
+    /** Registered users. */
+    public int users() {
+        return size(Option.USERS, FULL_USERS);
+    }
+
+    private int size(Option option, int full) {
+        return this.<Boolean>get(Option.FULL_SIZE) && !given.containsKey(option) ? full : this.<Integer>get(option);
+    }
+
+    /** Seed of the generated data. */
+    public long seed() {
+        return this.<Long>get(Option.SEED);
+    }
+
+    /** The site's own database; meaningless if {@link #jdbc} names one. */
+    public Dialect database() {
+        return get(Option.DATABASE);
+    }
+
+    /** A database that runs already, or null. */
+    public String jdbc() {
+        return get(Option.JDBC);
+    }
+
+    /** What to do with the tables of {@link #jdbc}. */
+    public Data data() {
+        return get(Option.DATA);
+    }
+
+    /** Database connections. */
+    public int pool() {
+        return this.<Integer>get(Option.POOL);
+    }
+
+    /** Most worker threads of Tomcat. */
+    public int threads() {
+        return this.<Integer>get(Option.THREADS);
+    }
+
+    /** Whether each request gets a virtual thread of its own. */
+    public boolean virtualThreads() {
+        return this.<Boolean>get(Option.VIRTUAL_THREADS) || fault() != null && Faults.needsVirtualThreads(fault());
+    }
+
+    /** TLS versions. */
+    public Tls tls() {
+        return get(Option.TLS);
+    }
+
+    /** Key of the certificate. */
+    public Key key() {
+        return get(Option.KEY);
+    }
+
+    /** Whether HTTP/2 is offered. */
+    public boolean http2() {
+        return this.<Boolean>get(Option.HTTP2);
+    }
+
+    /** The fault to plant, or null. */
+    public String fault() {
+        return get(Option.FAULT);
+    }
+
+    /** Where the work directory is made; null for the system's temporary directory. */
+    public Path work() {
+        return get(Option.WORK);
+    }
+
+    /** File that receives the HTTPS port once the site is ready; null for none. */
+    public Path portFile() {
+        return get(Option.PORT_FILE);
+    }
+
+    /** Ends by itself after so many seconds; 0 never. */
+    public int maxSeconds() {
+        return this.<Integer>get(Option.MAX_SECONDS);
     }
 
     public Config port(int n) {
-        return new Config(n, httpPort, items, users, threads, pool, seed, key, work, portFile, maxSeconds);
+        return with(Option.PORT, n);
     }
 
     public Config httpPort(int n) {
-        return new Config(port, n, items, users, threads, pool, seed, key, work, portFile, maxSeconds);
+        return with(Option.HTTP_PORT, n);
     }
 
-    public Config size(int itemCount, int userCount) {
-        return new Config(port, httpPort, itemCount, userCount, threads, pool, seed, key, work, portFile, maxSeconds);
+    public Config size(int items, int oldItems, int users) {
+        return with(Option.ITEMS, items).with(Option.OLD_ITEMS, oldItems).with(Option.USERS, users);
     }
 
     public Config threads(int n) {
-        return new Config(port, httpPort, items, users, n, pool, seed, key, work, portFile, maxSeconds);
+        return with(Option.THREADS, n);
     }
 
     public Config pool(int n) {
-        return new Config(port, httpPort, items, users, threads, n, seed, key, work, portFile, maxSeconds);
+        return with(Option.POOL, n);
     }
 
     public Config seed(long n) {
-        return new Config(port, httpPort, items, users, threads, pool, n, key, work, portFile, maxSeconds);
+        return with(Option.SEED, n);
     }
 
     public Config key(Key k) {
-        return new Config(port, httpPort, items, users, threads, pool, seed, k, work, portFile, maxSeconds);
+        return with(Option.KEY, k);
+    }
+
+    public Config tls(Tls t) {
+        return with(Option.TLS, t);
+    }
+
+    public Config http2(boolean on) {
+        return with(Option.HTTP2, on);
+    }
+
+    public Config database(Dialect d) {
+        return with(Option.DATABASE, d);
+    }
+
+    public Config fault(String name) {
+        return with(Option.FAULT, name);
     }
 
     public Config work(Path dir) {
-        return new Config(port, httpPort, items, users, threads, pool, seed, key, dir, portFile, maxSeconds);
+        return with(Option.WORK, dir);
     }
 
-    public Config portFile(Path file) {
-        return new Config(port, httpPort, items, users, threads, pool, seed, key, work, file, maxSeconds);
+    @Override
+    public boolean equals(Object other) {
+        return other instanceof Config c && c.given.equals(given);
     }
 
-    public Config maxSeconds(int n) {
-        return new Config(port, httpPort, items, users, threads, pool, seed, key, work, portFile, n);
+    @Override
+    public int hashCode() {
+        return given.hashCode();
+    }
+
+    @Override
+    public String toString() {
+        return given.toString();
     }
 }

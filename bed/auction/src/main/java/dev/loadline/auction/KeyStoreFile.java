@@ -1,46 +1,85 @@
 package dev.loadline.auction;
 
+import java.io.ByteArrayInputStream;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
+import java.math.BigInteger;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.List;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.security.GeneralSecurityException;
+import java.security.KeyPair;
+import java.security.KeyPairGenerator;
+import java.security.KeyStore;
+import java.security.SecureRandom;
+import java.security.Signature;
+import java.security.cert.Certificate;
+import java.security.cert.CertificateFactory;
+import java.security.spec.ECGenParameterSpec;
+import java.time.ZoneOffset;
+import java.time.ZonedDateTime;
 
-/** A PKCS#12 keystore with one self-signed certificate for localhost, made by the JDK's keytool. */
+/**
+ * A PKCS#12 keystore with one self-signed certificate (RFC 5280) for localhost. Made here, because
+ * the JDK's keytool costs a JVM of its own and with it most of the site's start.
+ */
 final class KeyStoreFile {
     static final String ALIAS = "auction";
     /** Guards nothing: the key is made for one run, lies in a directory of mode 700, and is deleted. */
     static final String PASSWORD = "auction";
+    private static final int DAYS = 30;
+    private static final int SERIAL_BITS = 64;
+    private static final byte[] LOOPBACK = {127, 0, 0, 1};
 
     private KeyStoreFile() {
     }
 
-    static Path create(Path dir, Config.Key key) throws IOException, InterruptedException {
-        Path keytool = Path.of(System.getProperty("java.home"), "bin", "keytool");
-        if (!Files.isExecutable(keytool)) {
-            throw new IOException("no " + keytool + ": run the site on a complete JDK, its certificate is made by keytool");
-        }
+    static Path create(Path dir, Config.Key key) throws IOException {
         Path file = dir.resolve("keystore.p12");
-        Path output = dir.resolve("keytool.out");
-        var command = new ArrayList<>(List.of(keytool.toString(), "-genkeypair",
-            "-J-XX:TieredStopAtLevel=1", "-J-XX:+UseSerialGC",
-            "-alias", ALIAS, "-dname", "CN=localhost, O=Auction test bed",
-            "-ext", "SAN=DNS:localhost,IP:127.0.0.1", "-validity", "30",
-            "-keystore", file.toString(), "-storetype", "PKCS12", "-storepass", PASSWORD));
-        command.addAll(switch (key) {
-            case RSA -> List.of("-keyalg", "RSA", "-keysize", "2048", "-sigalg", "SHA256withRSA");
-            case EC -> List.of("-keyalg", "EC", "-groupname", "secp256r1", "-sigalg", "SHA256withECDSA");
-        });
-        var builder = new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(output.toFile());
-        // Agents and options meant for the site are not meant for keytool.
-        builder.environment().remove("JAVA_TOOL_OPTIONS");
-        builder.environment().remove("JDK_JAVA_OPTIONS");
-        int status = builder.start().waitFor();
-        if (status != 0) {
-            throw new IOException("keytool ended with " + status + ": "
-                + Files.readString(output, StandardCharsets.UTF_8).strip());
+        try {
+            KeyPair pair = pair(key);
+            var store = KeyStore.getInstance("PKCS12");
+            store.load(null, null);
+            store.setKeyEntry(ALIAS, pair.getPrivate(), PASSWORD.toCharArray(), new Certificate[] {selfSigned(pair, key)});
+            Files.createFile(file, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
+            try (var out = Files.newOutputStream(file, StandardOpenOption.TRUNCATE_EXISTING)) {
+                store.store(out, PASSWORD.toCharArray());
+            }
+            return file;
+        } catch (GeneralSecurityException e) {
+            throw new IOException("no certificate: " + e.getMessage(), e);
         }
-        return file;
+    }
+
+    private static KeyPair pair(Config.Key key) throws GeneralSecurityException {
+        var generator = KeyPairGenerator.getInstance(key == Config.Key.RSA ? "RSA" : "EC");
+        if (key == Config.Key.RSA) {
+            generator.initialize(2048);
+        } else {
+            generator.initialize(new ECGenParameterSpec("secp256r1"));
+        }
+        return generator.generateKeyPair();
+    }
+
+    private static Certificate selfSigned(KeyPair pair, Config.Key key) throws GeneralSecurityException {
+        boolean rsa = key == Config.Key.RSA;
+        // sha256WithRSAEncryption (RFC 4055), ecdsa-with-SHA256 (RFC 5758)
+        byte[] algorithm = rsa ? Der.sequence(Der.oid("1.2.840.113549.1.1.11"), Der.nothing())
+            : Der.sequence(Der.oid("1.2.840.10045.4.3.2"));
+        byte[] commonName = Der.oid("2.5.4.3");
+        byte[] name = Der.sequence(Der.set(Der.sequence(commonName, Der.utf8("localhost"))));
+        ZonedDateTime now = ZonedDateTime.now(ZoneOffset.UTC);
+        byte[] subjectAlternativeName = Der.sequence(Der.oid("2.5.29.17"),
+            Der.octets(Der.sequence(Der.of(0x82, "localhost".getBytes()), Der.of(0x87, LOOPBACK))));
+        byte[] unsigned = Der.sequence(
+            Der.of(0xA0, Der.integer(BigInteger.TWO)), // version 3
+            Der.integer(new BigInteger(SERIAL_BITS, new SecureRandom())), algorithm, name,
+            Der.sequence(Der.time(now.minusDays(1)), Der.time(now.plusDays(DAYS))), name, pair.getPublic().getEncoded(),
+            Der.of(0xA3, Der.sequence(subjectAlternativeName)));
+        var signature = Signature.getInstance(rsa ? "SHA256withRSA" : "SHA256withECDSA");
+        signature.initSign(pair.getPrivate());
+        signature.update(unsigned);
+        byte[] whole = Der.sequence(unsigned, algorithm, Der.bits(signature.sign()));
+        return CertificateFactory.getInstance("X.509").generateCertificate(new ByteArrayInputStream(whole));
     }
 }

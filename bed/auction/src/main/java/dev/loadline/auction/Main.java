@@ -14,6 +14,8 @@ import java.util.logging.Logger;
 public final class Main {
     /** Held here because java.util.logging forgets the level of a logger that nobody holds. */
     private static final Logger ROOT = Logger.getLogger("");
+    /** Warns when seeding took a tenth of a second, as it does on a busy machine; nobody needs to know. */
+    private static final Logger SESSION_IDS = Logger.getLogger("org.apache.catalina.util.SessionIdGeneratorBase");
 
     private Main() {
     }
@@ -21,7 +23,7 @@ public final class Main {
     /** Exits with 0 when it was stopped, 1 when it failed, 2 on a wrong command line. */
     public static void main(String[] args) {
         if (List.of(args).contains("--help") || List.of(args).contains("-h")) {
-            System.out.print(Config.HELP);
+            System.out.print(Config.help());
             return;
         }
         try {
@@ -37,6 +39,7 @@ public final class Main {
 
     private static void run(Config config) throws Exception {
         ROOT.setLevel(Level.WARNING);
+        SESSION_IDS.setLevel(Level.SEVERE);
         long begin = System.nanoTime();
         Auction auction = Auction.start(config);
         var ended = new CountDownLatch(1);
@@ -52,13 +55,13 @@ public final class Main {
                 ended.countDown();
             }
         }, "auction-stop"));
+        auction.closedByCaller();
         if (config.portFile() != null) {
             writeWhole(config.portFile(), auction.port() + "\n");
         }
-        System.out.printf("auction: ready on https://127.0.0.1:%d/ (pid %d, %d items, %d users, %s, JDK %s, %.1f s)%n",
-            auction.port(), ProcessHandle.current().pid(), config.items(), config.users(),
-            config.key() == Config.Key.RSA ? "RSA-2048" : "P-256", Runtime.version().feature(),
-            (System.nanoTime() - begin) / 1e9);
+        System.out.printf("auction: ready on https://127.0.0.1:%d/ (pid %d, %d items, %d users, %s, %s, JDK %s, %.1f s)%n",
+            auction.port(), ProcessHandle.current().pid(), config.items(), config.users(), config.key().title,
+            auction.describe(), Runtime.version().feature(), (System.nanoTime() - begin) / 1e9);
         if (auction.httpPort() > 0) {
             System.out.printf("auction: plain http://127.0.0.1:%d/%n", auction.httpPort());
         }

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.loadline.auction.web.ConnectorExtension;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -12,8 +13,13 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.security.cert.X509Certificate;
+import java.security.interfaces.RSAPublicKey;
+import java.util.ArrayList;
 import java.util.HashSet;
+import java.util.List;
 import java.util.regex.Pattern;
+import javax.net.ssl.SSLSocket;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -28,7 +34,7 @@ class AuctionTest {
 
     @BeforeAll
     static void start() throws Exception {
-        auction = Auction.start(Config.defaults().port(0).httpPort(0).size(800, 60));
+        auction = Auction.start(Config.defaults().port(0).httpPort(0).size(800, 200, 60));
         browser = new Browser(auction.port());
     }
 
@@ -51,6 +57,14 @@ class AuctionTest {
         /bids?item=17                 | bids       | , no. 17</h1>
         /user?id=7                    | user       | Member since
         /about.html                   | about      | What it is not
+        /register                     | register   | Valencia
+        /sell                         | sell       | password
+        /me/login                     | me-login   | password
+        /item?id=850                  | item       | This auction has ended
+        /bids?item=850                | bids       | no longer kept
+        /bid/login?item=17            | bid-login  | , no. 17
+        /buy/login?item=17            | buy-login  | , no. 17
+        /comment/login?to=7&item=17   | comment-login | , no. 17
         """)
     void everyPageAnswersWithItsMarkerAndContent(String path, String marker, String content) throws Exception {
         var response = browser.get(path);
@@ -63,7 +77,7 @@ class AuctionTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"/item?id=801", "/bids?item=801", "/user?id=61", "/search?category=21",
+    @ValueSource(strings = {"/item?id=1001", "/bids?item=1001", "/bid/login?item=1001", "/user?id=61", "/search?category=21",
         "/search?category=1&region=63", "/categories?region=63", "/nothing", "/images/none.png"})
     void whatIsNotThereIs404WithTheErrorPage(String path) throws Exception {
         var response = browser.get(path);
@@ -87,7 +101,7 @@ class AuctionTest {
         var links = Pattern.compile("(?:href|src)=\"([^\"]+)\"");
         var seen = new HashSet<String>();
         for (String page : new String[] {"/", "/browse", "/categories", "/categories?region=3", "/regions",
-            "/search?category=3", "/item?id=17", "/bids?item=17", "/user?id=7", "/about.html"}) {
+            "/search?category=3", "/item?id=17", "/bids?item=17", "/user?id=7", "/about.html", "/register", "/sell", "/me/login"}) {
             var match = links.matcher(browser.get(page).body());
             while (match.find()) {
                 String link = match.group(1).replace("&amp;", "&");
@@ -111,11 +125,12 @@ class AuctionTest {
     @Test
     void aVisitorIsRemembered() throws Exception {
         var visitor = new Browser(auction.port());
-        String cookie = visitor.get("/").headers().firstValue("Set-Cookie").orElseThrow();
-        assertTrue(cookie.startsWith("JSESSIONID=") && cookie.contains("Secure") && cookie.contains("HttpOnly"), cookie);
+        String cookie = visitor.get("/categories").headers().firstValue("Set-Cookie").orElseThrow();
+        assertTrue(cookie.startsWith("JSESSIONID=") && cookie.contains("Secure") && cookie.contains("HttpOnly")
+            && cookie.contains("SameSite=Lax"), cookie);
         visitor.get("/item?id=5");
-        assertTrue(visitor.get("/").body().contains("/item?id=5"));
-        assertFalse(new Browser(auction.port()).get("/").body().contains("/item?id=5"));
+        assertTrue(visitor.get("/item?id=6").body().contains("/item?id=5"));
+        assertFalse(new Browser(auction.port()).get("/item?id=6").body().contains("/item?id=5"));
     }
 
     @ParameterizedTest
@@ -132,9 +147,61 @@ class AuctionTest {
         assertEquals(200, HttpClient.newHttpClient().send(request, BodyHandlers.ofString()).statusCode());
     }
 
+    @ParameterizedTest
+    @CsvSource({"V1_2, RSA, TLSv1.2, TLSv1.3, RSA", "V1_3, EC, TLSv1.3, TLSv1.2, EC"})
+    void oneVersionAndEitherKeyCanBeAskedFor(Config.Tls tls, Config.Key key, String spoken, String refused, String algorithm)
+        throws Exception {
+        try (var site = Auction.start(Config.defaults().port(0).size(5, 5, 5).tls(tls).key(key))) {
+            var session = new Browser(site.port(), spoken).get("/").sslSession().orElseThrow();
+            assertEquals(spoken, session.getProtocol());
+            assertEquals(algorithm, session.getPeerCertificates()[0].getPublicKey().getAlgorithm());
+            assertThrows(IOException.class, () -> new Browser(site.port(), refused).get("/"));
+        }
+    }
+
+    private static String negotiated(int port) throws Exception {
+        try (var socket = (SSLSocket) Browser.trustAll().getSocketFactory().createSocket("127.0.0.1", port)) {
+            var parameters = socket.getSSLParameters();
+            parameters.setApplicationProtocols(new String[] {"h2", "http/1.1"});
+            socket.setSSLParameters(parameters);
+            socket.startHandshake();
+            return socket.getApplicationProtocol();
+        }
+    }
+
+    @Test
+    void http2IsOfferedWhenAskedForAndOnlyThen() throws Exception {
+        assertEquals("", negotiated(auction.port()));
+        try (var site = Auction.start(Config.defaults().port(0).size(5, 5, 5).http2(true))) {
+            assertEquals("h2", negotiated(site.port()));
+        }
+    }
+
+    @Test
+    void theCertificateIsForLocalhost() throws Exception {
+        var certificate = (X509Certificate) browser.get("/").sslSession().orElseThrow().getPeerCertificates()[0];
+        certificate.checkValidity();
+        certificate.verify(certificate.getPublicKey());
+        assertEquals(2048, ((RSAPublicKey) certificate.getPublicKey()).getModulus().bitLength());
+        assertEquals("[[2, localhost], [7, 127.0.0.1]]", certificate.getSubjectAlternativeNames().toString());
+    }
+
+    @Test
+    void aConnectorExtensionSeesEachConnectorBeforeItOpens() throws Exception {
+        var seen = new ArrayList<String>();
+        ConnectorExtension extension = connector -> {
+            seen.add(connector.getScheme() + " " + connector.getState().isAvailable());
+            connector.setProperty("maxKeepAliveRequests", "1");
+        };
+        try (var site = Auction.start(Config.defaults().port(0).httpPort(0).size(5, 5, 5), List.of(extension))) {
+            assertEquals(List.of("https false", "http false"), seen);
+            assertEquals("close", new Browser(site.port()).get("/").headers().firstValue("Connection").orElse(""));
+        }
+    }
+
     @Test
     void anEcSiteShowsAnEcCertificateAndLeavesNothingBehind(@TempDir Path work) throws Exception {
-        var site = Auction.start(Config.defaults().port(0).size(5, 5).key(Config.Key.EC).work(work));
+        var site = Auction.start(Config.defaults().port(0).size(5, 5, 5).key(Config.Key.EC).work(work));
         int port = site.port();
         try {
             var session = new Browser(port).get("/").sslSession().orElseThrow();
@@ -151,7 +218,7 @@ class AuctionTest {
 
     @Test
     void aPortInUseIsAnErrorThatNamesTheOption(@TempDir Path work) throws Exception {
-        var config = Config.defaults().port(auction.port()).size(5, 5).work(work);
+        var config = Config.defaults().port(auction.port()).size(5, 5, 5).work(work);
         var error = assertThrows(IOException.class, () -> Auction.start(config));
         assertTrue(error.getMessage().contains("--port"), error.getMessage());
         try (var left = Files.list(work)) {

@@ -1,11 +1,13 @@
 package dev.loadline.auction.data;
 
+import static dev.loadline.auction.data.Sql.many;
+import static dev.loadline.auction.data.Sql.one;
+import static dev.loadline.auction.data.Sql.time;
+
 import java.sql.Connection;
-import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.LocalDateTime;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import javax.sql.DataSource;
@@ -17,6 +19,9 @@ import javax.sql.DataSource;
 public final class Catalog {
     /** Items on one page of search results. */
     public static final int PAGE_SIZE = 20;
+    /** Bids that a history shows, the highest: under load one item may collect thousands. */
+    public static final int MOST_BIDS = 100;
+    private static final int MOST_COMMENTS = 50;
 
     static final String CATEGORY = "SELECT id, name FROM categories WHERE id = ?";
     static final String REGION = "SELECT id, name FROM regions WHERE id = ?";
@@ -27,21 +32,24 @@ public final class Catalog {
     static final String ITEM = "SELECT i.id, i.name, i.description, i.category, c.name, i.seller, u.nickname,"
         + " i.initial_cents, i.buy_now_cents, i.quantity, i.bid_count, i.max_bid_cents, i.start_time, i.end_time"
         + " FROM items i JOIN users u ON u.id = i.seller JOIN categories c ON c.id = i.category WHERE i.id = ?";
+    static final String OLD_ITEM = ITEM.replace("FROM items", "FROM old_items");
     static final String BIDS = "SELECT b.bidder, u.nickname, b.cents, b.quantity, b.placed FROM bids b"
-        + " JOIN users u ON u.id = b.bidder WHERE b.item = ? ORDER BY b.cents DESC";
+        + " JOIN users u ON u.id = b.bidder WHERE b.item = ? ORDER BY b.item, b.cents DESC LIMIT " + MOST_BIDS;
     static final String ITEM_NAME = "SELECT id, name FROM items WHERE id = ?";
+    static final String OLD_ITEM_NAME = "SELECT id, name FROM old_items WHERE id = ?";
     static final String USER = "SELECT u.id, u.nickname, u.first_name, u.last_name, r.name, u.rating, u.member_since"
         + " FROM users u JOIN regions r ON r.id = u.region WHERE u.id = ?";
     static final String COMMENTS = "SELECT c.author, u.nickname, c.rating, c.written, c.text FROM comments c"
-        + " JOIN users u ON u.id = c.author WHERE c.about = ? ORDER BY c.written DESC";
+        + " JOIN users u ON u.id = c.author WHERE c.about = ? ORDER BY c.about, c.written DESC LIMIT " + MOST_COMMENTS;
     static final String SELLING = "SELECT id, name FROM items WHERE seller = ? AND end_time >= ? ORDER BY end_time LIMIT 10";
 
     private final DataSource source;
-    private final long openedNanos = System.nanoTime();
+    private final SiteClock clock;
 
     /** Queries this source. */
-    public Catalog(DataSource source) {
+    public Catalog(DataSource source, SiteClock clock) {
         this.source = source;
+        this.clock = clock;
     }
 
     /** A thing with a name: category, region, or an item where no more is shown. */
@@ -56,14 +64,18 @@ public final class Catalog {
     public record Item(int id, String name, String description, Named category, Named seller, int initialCents,
                        int buyNowCents, int quantity, int bids, int maxBidCents, LocalDateTime start,
                        LocalDateTime end) {
+        /** What the item costs at present. */
+        public int priceCents() {
+            return Math.max(initialCents, maxBidCents);
+        }
     }
 
     /** One bid. */
     public record Bid(Named bidder, int cents, int quantity, LocalDateTime placed) {
     }
 
-    /** An item's bids, highest first. */
-    public record History(Named item, List<Bid> bids) {
+    /** An item's highest bids; of one whose auction has ended ({@code old}), none are kept. */
+    public record History(Named item, boolean old, List<Bid> bids) {
     }
 
     /** What one user said about another. */
@@ -81,11 +93,6 @@ public final class Catalog {
 
     /** All categories, and the region's name if one is given. */
     public record Categories(List<Named> all, Named region) {
-    }
-
-    /** The site's time: the data's opening plus how long the site is up. */
-    public LocalDateTime now() {
-        return DataGenerator.OPENING.plusNanos(System.nanoTime() - openedNanos);
     }
 
     /** Every category; empty if {@code region} (0: none) is unknown. */
@@ -115,7 +122,7 @@ public final class Catalog {
             if (what == null || (region != 0 && where == null)) {
                 return Optional.empty();
             }
-            LocalDateTime now = now();
+            LocalDateTime now = clock.now();
             long offset = (long) page * PAGE_SIZE;
             List<Listed> found = where == null
                 ? many(c, IN_CATEGORY, Catalog::listed, category, now, PAGE_SIZE, offset)
@@ -124,24 +131,34 @@ public final class Catalog {
         }
     }
 
-    /** One item. */
+    /** One item, for sale or ended. */
     public Optional<Item> item(int id) throws SQLException {
         try (Connection c = source.getConnection()) {
-            return one(c, ITEM, r -> new Item(r.getInt(1), r.getString(2), r.getString(3),
-                new Named(r.getInt(4), r.getString(5)), new Named(r.getInt(6), r.getString(7)), r.getInt(8),
-                r.getInt(9), r.getInt(10), r.getInt(11), r.getInt(12), time(r, 13), time(r, 14)), id);
+            Optional<Item> current = one(c, ITEM, Catalog::itemOf, id);
+            return current.isPresent() ? current : one(c, OLD_ITEM, Catalog::itemOf, id);
         }
+    }
+
+    /** Whether it can still be bid on. */
+    public boolean isOpen(Item item) {
+        return !item.end().isBefore(clock.now());
+    }
+
+    private static Item itemOf(ResultSet r) throws SQLException {
+        return new Item(r.getInt(1), r.getString(2), r.getString(3), new Named(r.getInt(4), r.getString(5)),
+            new Named(r.getInt(6), r.getString(7)), r.getInt(8), r.getInt(9), r.getInt(10), r.getInt(11), r.getInt(12),
+            time(r, 13), time(r, 14));
     }
 
     /** The bids of one item. */
     public Optional<History> bids(int item) throws SQLException {
         try (Connection c = source.getConnection()) {
             Optional<Named> of = one(c, ITEM_NAME, Catalog::named, item);
-            if (of.isEmpty()) {
-                return Optional.empty();
+            if (of.isPresent()) {
+                return Optional.of(new History(of.get(), false, many(c, BIDS,
+                    r -> new Bid(named(r), r.getInt(3), r.getInt(4), time(r, 5)), item)));
             }
-            return Optional.of(new History(of.get(), many(c, BIDS,
-                r -> new Bid(named(r), r.getInt(3), r.getInt(4), time(r, 5)), item)));
+            return one(c, OLD_ITEM_NAME, Catalog::named, item).map(old -> new History(old, true, List.of()));
         }
     }
 
@@ -150,45 +167,17 @@ public final class Catalog {
         try (Connection c = source.getConnection()) {
             List<Comment> comments = many(c, COMMENTS,
                 r -> new Comment(named(r), r.getInt(3), time(r, 4), r.getString(5)), id);
-            List<Named> selling = many(c, SELLING, Catalog::named, id, now());
+            List<Named> selling = many(c, SELLING, Catalog::named, id, clock.now());
             return one(c, USER, r -> new User(r.getInt(1), r.getString(2), r.getString(3), r.getString(4),
                 r.getString(5), r.getInt(6), time(r, 7), comments, selling), id);
         }
     }
 
-    private interface Row<T> {
-        T read(ResultSet row) throws SQLException;
-    }
-
-    private static Named named(ResultSet row) throws SQLException {
+    static Named named(ResultSet row) throws SQLException {
         return new Named(row.getInt(1), row.getString(2));
     }
 
     private static Listed listed(ResultSet row) throws SQLException {
         return new Listed(row.getInt(1), row.getString(2), row.getInt(3), row.getInt(4), row.getInt(5), time(row, 6));
-    }
-
-    private static LocalDateTime time(ResultSet row, int column) throws SQLException {
-        return row.getObject(column, LocalDateTime.class);
-    }
-
-    private static <T> Optional<T> one(Connection c, String sql, Row<T> row, Object... values) throws SQLException {
-        List<T> rows = many(c, sql, row, values);
-        return rows.isEmpty() ? Optional.empty() : Optional.of(rows.get(0));
-    }
-
-    private static <T> List<T> many(Connection c, String sql, Row<T> row, Object... values) throws SQLException {
-        try (PreparedStatement statement = c.prepareStatement(sql)) {
-            for (int i = 0; i < values.length; i++) {
-                statement.setObject(i + 1, values[i]);
-            }
-            var rows = new ArrayList<T>();
-            try (ResultSet result = statement.executeQuery()) {
-                while (result.next()) {
-                    rows.add(row.read(result));
-                }
-            }
-            return rows;
-        }
     }
 }

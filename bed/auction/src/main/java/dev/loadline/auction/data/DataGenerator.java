@@ -1,16 +1,19 @@
 package dev.loadline.auction.data;
 
 import java.sql.Connection;
-import java.sql.PreparedStatement;
 import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.LocalDateTime;
+import java.util.Locale;
 import javax.sql.DataSource;
 
 /**
  * Fills the tables from a seed. Each row is drawn from a stream of its own, so that row 17 is the
  * same whatever the number of rows, and an item's bid count and highest bid agree with its bids.
+ * The same rows go to every database.
  *
- * <p>Proportions as in RUBiS (Amza et al. 2002): 20 categories, 62 regions, about 20 bids an item.
+ * <p>Proportions as in RUBiS (Amza et al. 2002): 20 categories, 62 regions, about 20 bids an item,
+ * and a comment on most auctions that ended.
  */
 public final class DataGenerator {
     /** What the data calls now. All auctions end between one and seven days after it. */
@@ -21,22 +24,26 @@ public final class DataGenerator {
     public static final int REGIONS = Words.REGIONS.length;
 
     private static final int MOST_BIDS = 40;
-    private static final int COMMENTS_PER_USER = 5;
-    private static final int BATCH_ROWS = 1000;
+    private static final int COMMENTED_PERCENT = 95;
+    private static final int BOUGHT_PERCENT = 10;
     // Streams of one seed; a row's stream is TABLE + row.
     private static final long USERS = 1L << 40;
     private static final long ITEMS = 2L << 40;
     private static final long BIDS = 3L << 40;
     private static final long COMMENTS = 4L << 40;
+    private static final long OLD_ITEMS = 5L << 40;
+    private static final long PURCHASES = 6L << 40;
 
     private final long seed;
     private final int items;
+    private final int oldItems;
     private final int users;
 
-    /** Prepares {@code items} items and {@code users} users of the seed. */
-    public DataGenerator(long seed, int items, int users) {
+    /** Prepares {@code items} items for sale, {@code oldItems} ended auctions and {@code users} users of the seed. */
+    public DataGenerator(long seed, int items, int oldItems, int users) {
         this.seed = seed;
         this.items = items;
+        this.oldItems = oldItems;
         this.users = users;
     }
 
@@ -45,37 +52,73 @@ public final class DataGenerator {
         return Words.CATEGORIES[id - 1];
     }
 
-    /** Writes all rows. */
-    public void fill(DataSource target) throws SQLException {
+    /** The name of region {@code id}, from 1 to {@link #REGIONS}. */
+    public static String region(int id) {
+        return Words.REGIONS[id - 1];
+    }
+
+    /** The password of generated user {@code id}. */
+    public static String password(int id) {
+        return "password" + id;
+    }
+
+    /** Writes all rows, and makes new ones follow after them. */
+    public void fill(DataSource target, Dialect dialect) throws SQLException {
         try (Connection connection = target.getConnection()) {
             connection.setAutoCommit(false);
-            names(connection, "INSERT INTO categories VALUES (?, ?)", Words.CATEGORIES);
-            names(connection, "INSERT INTO regions VALUES (?, ?)", Words.REGIONS);
-            users(connection);
-            items(connection);
-            bids(connection);
-            comments(connection);
+            try (var rows = Rows.into(connection, dialect, "categories", 2)) {
+                names(rows, Words.CATEGORIES);
+            }
+            try (var rows = Rows.into(connection, dialect, "regions", 2)) {
+                names(rows, Words.REGIONS);
+            }
+            try (var rows = Rows.into(connection, dialect, "users", 9)) {
+                users(rows);
+            }
+            try (var rows = Rows.into(connection, dialect, "items", 14)) {
+                items(rows);
+            }
+            int bids;
+            try (var rows = Rows.into(connection, dialect, "bids", 6)) {
+                bids = bids(rows);
+            }
+            try (var rows = Rows.into(connection, dialect, "old_items", 14)) {
+                oldItems(rows);
+            }
+            int comments;
+            try (var rows = Rows.into(connection, dialect, "comments", 7)) {
+                comments = comments(rows);
+            }
+            int purchases;
+            try (var rows = Rows.into(connection, dialect, "buy_now", 5)) {
+                purchases = purchases(rows);
+            }
+            try (Statement statement = connection.createStatement()) {
+                statement.execute(dialect.restart("users", users + 1));
+                statement.execute(dialect.restart("items", items + oldItems + 1));
+                statement.execute(dialect.restart("bids", bids + 1));
+                statement.execute(dialect.restart("comments", comments + 1));
+                statement.execute(dialect.restart("buy_now", purchases + 1));
+            }
+            connection.commit();
             connection.setAutoCommit(true);
         }
     }
 
-    private void names(Connection connection, String sql, String[] names) throws SQLException {
-        try (var batch = new Batch(connection, sql)) {
-            for (int id = 1; id <= names.length; id++) {
-                batch.row(id, names[id - 1]);
-            }
+    private void names(Rows rows, String[] names) throws SQLException {
+        for (int id = 1; id <= names.length; id++) {
+            rows.row(id, names[id - 1]);
         }
     }
 
-    private void users(Connection connection) throws SQLException {
-        try (var batch = new Batch(connection, "INSERT INTO users VALUES (?, ?, ?, ?, ?, ?, ?)")) {
-            for (int id = 1; id <= users; id++) {
-                var dice = new Dice(seed, USERS + id);
-                String first = dice.of(Words.FIRST);
-                String last = dice.of(Words.LAST);
-                batch.row(id, first.toLowerCase() + id, first, last, regionOf(id), dice.between(-3, 60),
-                    OPENING.minusDays(dice.between(10, 2000)));
-            }
+    private void users(Rows rows) throws SQLException {
+        for (int id = 1; id <= users; id++) {
+            var dice = new Dice(seed, USERS + id);
+            String first = dice.of(Words.FIRST);
+            String last = dice.of(Words.LAST);
+            String nickname = first.toLowerCase(Locale.ROOT) + id;
+            rows.row(id, nickname, first, last, nickname + "@example.org", Passwords.hash(nickname, password(id)),
+                regionOf(id), dice.between(-3, 60), OPENING.minusDays(dice.between(10, 2000)));
         }
     }
 
@@ -84,21 +127,51 @@ public final class DataGenerator {
         return new Dice(seed, USERS + (1L << 39) + user).between(1, REGIONS);
     }
 
-    private void items(Connection connection) throws SQLException {
-        try (var batch = new Batch(connection, "INSERT INTO items VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")) {
-            for (int id = 1; id <= items; id++) {
-                var dice = new Dice(seed, ITEMS + id);
-                String name = dice.of(Words.ADJECTIVES) + " " + dice.of(Words.NOUNS) + ", no. " + id;
-                int seller = dice.between(1, users);
-                int initial = initialCents(id);
-                var bids = new BidStream(id);
-                while (bids.advance()) {
-                    // Only its end is wanted: how many, and the highest.
-                }
-                batch.row(id, name, description(dice), dice.between(1, CATEGORIES), regionOf(seller), seller, initial,
-                    initial * 20, dice.between(1, 10), bids.count, bids.cents,
-                    OPENING.minusMinutes(dice.between(60, 7 * 1440)), OPENING.plusMinutes(dice.between(1440, 7 * 1440)));
+    private void items(Rows rows) throws SQLException {
+        for (int id = 1; id <= items; id++) {
+            var dice = new Dice(seed, ITEMS + id);
+            String name = name(dice, id);
+            int seller = dice.between(1, users);
+            int initial = initialCents(id);
+            var bids = new BidStream(id);
+            while (bids.advance()) {
+                // Only its end is wanted: how many, and the highest.
             }
+            // Many of each, so that a long test of buying does not find everything sold.
+            rows.row(id, name, description(dice), dice.between(1, CATEGORIES), regionOf(seller), seller, initial,
+                initial * 2, initial * 20, dice.between(20, 1000), bids.count, bids.cents,
+                OPENING.minusMinutes(dice.between(60, 7 * 1440)), OPENING.plusMinutes(dice.between(1440, 7 * 1440)));
+        }
+    }
+
+    private static String name(Dice dice, int id) {
+        return dice.of(Words.ADJECTIVES) + " " + dice.of(Words.NOUNS) + ", no. " + id;
+    }
+
+    private void oldItems(Rows rows) throws SQLException {
+        for (int id = items + 1; id <= items + oldItems; id++) {
+            var dice = new Dice(seed, OLD_ITEMS + id);
+            var deal = new OldDeal(id);
+            String name = name(dice, id);
+            int initial = dice.between(100, 20_000);
+            int bids = dice.between(1, MOST_BIDS);
+            rows.row(id, name, description(dice), dice.between(1, CATEGORIES), regionOf(deal.seller), deal.seller,
+                deal.buyer, initial, initial * 20, 1, bids, initial + bids * dice.between(10, 500),
+                deal.end.minusDays(dice.between(1, 7)), deal.end);
+        }
+    }
+
+    /** Who sold to whom and when, from a stream of its own because the comment needs it too. */
+    private final class OldDeal {
+        final int seller;
+        final int buyer;
+        final LocalDateTime end;
+
+        OldDeal(int item) {
+            var dice = new Dice(seed, OLD_ITEMS + (1L << 39) + item);
+            seller = dice.between(1, users);
+            buyer = dice.between(1, users);
+            end = OPENING.minusMinutes(dice.between(60, 500_000));
         }
     }
 
@@ -115,16 +188,15 @@ public final class DataGenerator {
         return new Dice(seed, ITEMS + (1L << 39) + item).between(100, 20_000);
     }
 
-    private void bids(Connection connection) throws SQLException {
-        try (var batch = new Batch(connection, "INSERT INTO bids VALUES (?, ?, ?, ?, ?, ?)")) {
-            int id = 0;
-            for (int item = 1; item <= items; item++) {
-                var bids = new BidStream(item);
-                while (bids.advance()) {
-                    batch.row(++id, item, bids.bidder, 1, bids.cents, OPENING.minusMinutes(bids.minutesAgo));
-                }
+    private int bids(Rows rows) throws SQLException {
+        int id = 0;
+        for (int item = 1; item <= items; item++) {
+            var bids = new BidStream(item);
+            while (bids.advance()) {
+                rows.row(++id, item, bids.bidder, 1, bids.cents, OPENING.minusMinutes(bids.minutesAgo));
             }
         }
+        return id;
     }
 
     /** The bids of one item, in rising order, each by some user. */
@@ -155,45 +227,27 @@ public final class DataGenerator {
         }
     }
 
-    private void comments(Connection connection) throws SQLException {
-        try (var batch = new Batch(connection, "INSERT INTO comments VALUES (?, ?, ?, ?, ?, ?, ?)")) {
-            for (int id = 1; id <= users * COMMENTS_PER_USER; id++) {
-                var dice = new Dice(seed, COMMENTS + id);
+    private int comments(Rows rows) throws SQLException {
+        int id = 0;
+        for (int item = items + 1; item <= items + oldItems; item++) {
+            var dice = new Dice(seed, COMMENTS + item);
+            if (dice.between(1, 100) <= COMMENTED_PERCENT) {
+                var deal = new OldDeal(item);
                 String text = dice.of(Words.REMARKS) + " " + dice.of(Words.REMARKS);
-                batch.row(id, dice.between(1, users), dice.between(1, users), dice.between(1, items),
-                    dice.between(-5, 5), OPENING.minusMinutes(dice.between(60, 500_000)), text);
+                rows.row(++id, deal.buyer, deal.seller, item, dice.between(-5, 5), deal.end.plusMinutes(dice.below(60)), text);
             }
         }
+        return id;
     }
 
-    /** Rows of one table, sent and committed a thousand at a time: a long transaction slows H2 down. */
-    private static final class Batch implements AutoCloseable {
-        private final Connection connection;
-        private final PreparedStatement statement;
-        private int pending;
-
-        Batch(Connection connection, String sql) throws SQLException {
-            this.connection = connection;
-            statement = connection.prepareStatement(sql);
-        }
-
-        void row(Object... values) throws SQLException {
-            for (int i = 0; i < values.length; i++) {
-                statement.setObject(i + 1, values[i]);
-            }
-            statement.addBatch();
-            if (++pending == BATCH_ROWS) {
-                statement.executeBatch();
-                connection.commit();
-                pending = 0;
+    private int purchases(Rows rows) throws SQLException {
+        int id = 0;
+        for (int item = 1; item <= items; item++) {
+            var dice = new Dice(seed, PURCHASES + item);
+            if (dice.between(1, 100) <= BOUGHT_PERCENT) {
+                rows.row(++id, item, dice.between(1, users), dice.between(1, 3), OPENING.minusMinutes(dice.between(1, 60)));
             }
         }
-
-        @Override
-        public void close() throws SQLException {
-            statement.executeBatch();
-            statement.close();
-            connection.commit();
-        }
+        return id;
     }
 }

@@ -1,19 +1,19 @@
 package dev.loadline.auction.web;
 
-import dev.loadline.auction.data.Catalog;
 import dev.loadline.auction.data.Catalog.Categories;
+import dev.loadline.auction.data.Store;
 import jakarta.servlet.http.HttpServletRequest;
 import java.sql.SQLException;
 
 /** {@code /categories[?region=N]}: all categories, to search everywhere or in one region. */
 final class BrowseCategories extends PageServlet<Categories> {
-    BrowseCategories(Catalog catalog) {
-        super(catalog);
+    BrowseCategories(Store store) {
+        super(store);
     }
 
     @Override
-    Categories find(HttpServletRequest request) throws Refusal, SQLException {
-        return catalog.categories(Parameters.optionalId(request, "region"))
+    Categories find(HttpServletRequest request, Visit visit) throws Refusal, SQLException {
+        return store.catalog().categories(Parameters.optionalId(request, "region"))
             .orElseThrow(() -> Refusal.notFound("There is no such region."));
     }
 

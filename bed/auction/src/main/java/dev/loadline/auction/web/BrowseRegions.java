@@ -1,20 +1,20 @@
 package dev.loadline.auction.web;
 
-import dev.loadline.auction.data.Catalog;
 import dev.loadline.auction.data.Catalog.Named;
+import dev.loadline.auction.data.Store;
 import jakarta.servlet.http.HttpServletRequest;
 import java.sql.SQLException;
 import java.util.List;
 
 /** {@code /regions}: all regions. */
 final class BrowseRegions extends PageServlet<List<Named>> {
-    BrowseRegions(Catalog catalog) {
-        super(catalog);
+    BrowseRegions(Store store) {
+        super(store);
     }
 
     @Override
-    List<Named> find(HttpServletRequest request) throws SQLException {
-        return catalog.regions();
+    List<Named> find(HttpServletRequest request, Visit visit) throws SQLException {
+        return store.catalog().regions();
     }
 
     @Override

@@ -9,9 +9,13 @@ import java.io.IOException;
 final class ErrorPage extends HttpServlet {
     /** Its marker differs from every page's, so that a client cannot take it for success. */
     static final String MARKER = "error";
+    /** The marker when the market has moved, which no client is to blame for. */
+    static final String REFUSED = "refused";
 
     static String of(int status, String message) {
-        return new Html(MARKER, "Error " + status).raw("<p>").text(message).raw("</p>\n").end();
+        boolean refused = status == HttpServletResponse.SC_CONFLICT;
+        return new Html(refused ? REFUSED : MARKER, refused ? "Not this time" : "Error " + status)
+            .raw("<p>").text(message).raw("</p>\n").end(null);
     }
 
     @Override
@@ -19,5 +23,10 @@ final class ErrorPage extends HttpServlet {
         response.setStatus(HttpServletResponse.SC_NOT_FOUND);
         response.setContentType("text/html;charset=UTF-8");
         response.getWriter().write(of(HttpServletResponse.SC_NOT_FOUND, "There is no such page."));
+    }
+
+    @Override
+    protected void doPost(HttpServletRequest request, HttpServletResponse response) throws IOException {
+        doGet(request, response);
     }
 }

@@ -22,7 +22,8 @@ final class Html {
                 + "<header>\n<a class=\"logo\" href=\"/\"><img src=\"/images/logo.png\" alt=\"The Auction\" width=\"160\" "
                 + "height=\"24\"></a>\n<nav>\n<ul>\n<li><a href=\"/\">Home</a></li>\n"
                 + "<li><a href=\"/browse\">Browse</a></li>\n<li><a href=\"/categories\">All categories</a></li>\n"
-                + "<li><a href=\"/regions\">All regions</a></li>\n<li><a href=\"/about.html\">About</a></li>\n"
+                + "<li><a href=\"/regions\">All regions</a></li>\n<li><a href=\"/sell\">Sell</a></li>\n"
+                + "<li><a href=\"/register\">Register</a></li>\n<li><a href=\"/me/login\">About me</a></li>\n<li><a href=\"/about.html\">About</a></li>\n"
                 + "</ul>\n</nav>\n</header>\n").raw(SIDE).raw("<main>\n<h1>").text(title).raw("</h1>\n");
     }
 
@@ -62,11 +63,16 @@ final class Html {
     }
 
     Html money(int cents) {
+        return decimal(cents).raw(" EUR");
+    }
+
+    /** Cents as euros, in digits alone. */
+    Html decimal(int cents) {
         out.append(cents / 100).append('.');
         if (cents % 100 < 10) {
             out.append('0');
         }
-        out.append(cents % 100).append(" EUR");
+        out.append(cents % 100);
         return this;
     }
 
@@ -82,11 +88,36 @@ final class Html {
     }
 
     Html link(String path, Named to) {
-        return raw("<a href=\"").raw(path).raw(to.id()).raw("\">").text(to.name()).raw("</a>");
+        return link(path, to.id(), to.name());
     }
 
-    /** Ends the page. */
-    String end() {
+    Html link(String path, int id, String name) {
+        return raw("<a href=\"").raw(path).raw(id).raw("\">").text(name).raw("</a>");
+    }
+
+    /** A field that the visitor does not see. */
+    Html hidden(String name, int value) {
+        return raw("<input type=\"hidden\" name=\"").raw(name).raw("\" value=\"").raw(value).raw("\">\n");
+    }
+
+    /** A field to fill in, with more attributes or an initial value in {@code more}. */
+    Html field(String label, String name, String type, String more) {
+        return raw("<p><label>").raw(label).raw(" <input type=\"").raw(type).raw("\" name=\"").raw(name).raw("\" ").raw(more)
+            .raw("></label></p>\n");
+    }
+
+    /** The two fields of a login. */
+    Html login() {
+        return field("Nickname", "nickname", "text", "maxlength=\"40\" autocomplete=\"username\" required")
+            .field("Password", "password", "password", "maxlength=\"80\" autocomplete=\"current-password\" required");
+    }
+
+    /** Ends the page; {@code user} is who is logged in, or null. */
+    String end(Named user) {
+        if (user != null) {
+            raw("<form class=\"visitor\" method=\"post\" action=\"/logout\">Logged in as ").link("/user?id=", user)
+                .raw(" <button>Log out</button></form>\n");
+        }
         raw("</main>\n<footer>\n<p>The Auction is a test bed: nothing here is for sale, nobody here exists, and every price is "
             + "drawn from a seed. What you see is what every other run with this seed sees.</p>\n<p><a href=\"/about.html\">"
             + "How it is made</a> - <a href=\"/categories\">Categories</a> - <a href=\"/regions\">Regions</a></p>\n"

@@ -3,22 +3,23 @@ package dev.loadline.auction.web;
 import dev.loadline.Loadline;
 import dev.loadline.auction.data.Catalog;
 import dev.loadline.auction.data.Catalog.Results;
+import dev.loadline.auction.data.Store;
 import jakarta.servlet.http.HttpServletRequest;
 import java.sql.SQLException;
 
 /** {@code /search?category=N[&region=N][&page=N]}: what is for sale, twenty items a page. */
 final class Search extends PageServlet<Search.Found> {
-    Search(Catalog catalog) {
-        super(catalog);
+    Search(Store store) {
+        super(store);
     }
 
     record Found(Results results, int page) {
     }
 
     @Override
-    Found find(HttpServletRequest request) throws Refusal, SQLException {
+    Found find(HttpServletRequest request, Visit visit) throws Refusal, SQLException {
         int page = Parameters.page(request);
-        var results = catalog
+        var results = store.catalog()
             .search(Parameters.id(request, "category"), Parameters.optionalId(request, "region"), page)
             .orElseThrow(() -> Refusal.notFound("There is no such category or region."));
         Loadline.event("items-found", results.items().size());
@@ -39,7 +40,7 @@ final class Search extends PageServlet<Search.Found> {
                     .raw("\" alt=\"\" width=\"48\" height=\"36\"></td><td><a href=\"/item?id=").raw(item.id()).raw("\">")
                     .text(item.name()).raw("</a></td><td>").money(Math.max(item.initialCents(), item.maxBidCents()))
                     .raw("</td><td>").raw(item.bids()).raw("</td><td>").time(item.end())
-                    .raw("</td><td><a href=\"/bids?item=").raw(item.id()).raw("\">bid history</a></td></tr>\n");
+                    .raw("</td><td><a href=\"/bids?item=").raw(item.id()).raw("\">bid history</a> <a href=\"/bid/login?item=").raw(item.id()).raw("\">bid now</a></td></tr>\n");
             }
             html.raw("</table>\n");
         }

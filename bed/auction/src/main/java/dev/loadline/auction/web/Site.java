@@ -1,105 +1,125 @@
 package dev.loadline.auction.web;
 
-import dev.loadline.auction.data.Catalog;
+import dev.loadline.auction.data.Store;
+import dev.loadline.auction.fault.Fault;
+import jakarta.servlet.Filter;
 import jakarta.servlet.http.HttpServlet;
 import java.io.IOException;
 import java.net.BindException;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import org.apache.catalina.Context;
 import org.apache.catalina.LifecycleException;
 import org.apache.catalina.connector.Connector;
-import org.apache.catalina.core.StandardContext;
 import org.apache.catalina.core.StandardService;
 import org.apache.catalina.startup.Tomcat;
-import org.apache.tomcat.util.net.SSLHostConfig;
-import org.apache.tomcat.util.net.SSLHostConfigCertificate;
+import org.apache.catalina.util.ServerInfo;
+import org.apache.catalina.valves.ErrorReportValve;
+import org.apache.tomcat.util.IntrospectionUtils;
+import org.apache.tomcat.util.descriptor.web.FilterDef;
+import org.apache.tomcat.util.IntrospectionUtils;
+import org.apache.tomcat.util.descriptor.web.FilterMap;
+import org.apache.tomcat.util.http.Rfc6265CookieProcessor;
 
-/** The web server: an embedded Tomcat with one context, its connectors bound to 127.0.0.1. */
+/** The web server: an embedded Tomcat with one context. */
 public final class Site {
     private static final int SESSION_MINUTES = 10;
     private static final long GRACE_MS = 2_000;
+    private static final String STATIC = "Static";
 
     private final Tomcat tomcat = new Tomcat();
     private final Connector https;
     private final Connector http;
+    private final List<String> pages = new ArrayList<>();
 
-    /**
-     * Where the certificate is.
-     *
-     * @param file a PKCS#12 file
-     * @param password its password
-     * @param alias the entry
-     * @param elliptic whether the key is an EC key
-     */
-    public record KeyStore(Path file, String password, String alias, boolean elliptic) {
-    }
-
-    /** Prepares a site; {@code httpPort} -1 means no plain HTTP. */
-    public Site(Path work, int httpsPort, int httpPort, int threads, KeyStore keyStore, Catalog catalog, long seed) {
+    /** Prepares a site whose images are drawn from {@code seed}. */
+    public Site(Path work, Connectors connectors, Store store, long seed, Fault fault) {
         tomcat.setBaseDir(work.toString());
-        https = secure(connector(httpsPort, threads), keyStore);
+        https = connectors.https();
         tomcat.getService().addConnector(https);
-        http = httpPort < 0 ? null : connector(httpPort, threads);
+        http = connectors.http();
         if (http != null) {
             tomcat.getService().addConnector(http);
         }
         ((StandardService) tomcat.getService()).setGracefulStopAwaitMillis(GRACE_MS);
+        var errors = new ErrorReportValve();
+        // What Tomcat itself refuses gets a status and no story.
+        errors.setShowReport(false);
+        errors.setShowServerInfo(false);
+        tomcat.getHost().getPipeline().addValve(errors);
         Context context = tomcat.addContext("", work.toString());
         context.setSessionTimeout(SESSION_MINUTES);
-        if (context instanceof StandardContext standard) {
-            // Tomcat would look for leaks of a reloaded application, by reflection that JDK 17 forbids.
-            // Nothing is reloaded here: the context ends with its JVM.
-            standard.setClearReferencesThreadLocals(false);
-            standard.setClearReferencesRmiTargets(false);
+        context.setRequestCharacterEncoding("UTF-8");
+        var cookies = new Rfc6265CookieProcessor();
+        cookies.setSameSiteCookies("lax");
+        context.setCookieProcessor(cookies);
+        // Tomcat would look for leaks of a reloaded application, by reflection that JDK 17 forbids.
+        // Nothing is reloaded here: the context ends with its JVM. Set by name, for not every Tomcat has each.
+        for (String leak : List.of("ThreadLocals", "RmiTargets", "ObjectStreamClassCaches")) {
+            IntrospectionUtils.setProperty(context, "clearReferences" + leak, "false");
         }
-        servlets(context, catalog, seed);
+        servlets(context, store, seed);
+        fault.aroundPages().ifPresent(filter -> filter(context, "FaultAroundPages", filter, pages));
+        fault.aroundImages(work).ifPresent(filter -> filter(context, "FaultAroundImages", filter, List.of(STATIC)));
     }
 
-    private static void servlets(Context context, Catalog catalog, long seed) {
+    private void servlets(Context context, Store store, long seed) {
+        // The names are those of RUBiS's interactions, as far as one servlet is one: they are what a
+        // recording shows. A form that is posted back to its page's path is in the same servlet.
+        var files = new StaticFiles(seed);
+        page(context, "BrowseCategories", new BrowseCategories(store), "/categories");
+        page(context, "BrowseRegions", new BrowseRegions(store), "/regions");
+        page(context, "SearchItems", new Search(store), "/search");
+        page(context, "ViewItem", new ViewItem(store), "/item");
+        page(context, "ViewBidHistory", new ViewBidHistory(store), "/bids");
+        page(context, "ViewUserInfo", new ViewUserInfo(store), "/user");
+        page(context, "RegisterUser", new RegisterUser(store, files), RegisterUser.FORM, "/registered");
+        page(context, "PutBidAuth", new Auth(store, "bid", "Bid"), "/bid/login");
+        page(context, "PutBid", new PutBid(store), "/bid");
+        page(context, "BidStored", new ItemDone(store, "item", "bid-stored", "Your bid is stored."), "/bid/done");
+        page(context, "BuyNowAuth", new Auth(store, "buy", "Buy it now"), "/buy/login");
+        page(context, "BuyNow", new BuyNow(store), "/buy");
+        page(context, "Bought", new ItemDone(store, "item", "bought", "It is yours."), "/buy/done");
+        page(context, "PutCommentAuth", new Auth(store, "comment", "Leave a comment"), "/comment/login");
+        page(context, "PutComment", new PutComment(store), "/comment");
+        page(context, "CommentStored", new CommentStored(store), "/comment/done");
+        page(context, "SelectCategoryToSellItem", new SelectCategoryToSell(store, files), SelectCategoryToSell.FORM, "/sell/categories");
+        page(context, "SellItemForm", new SellItemForm(store), "/sell/item");
+        page(context, "ItemRegistered", new ItemDone(store, "id", "item-registered", "Your item is for sale."), "/sell/done");
+        page(context, "AboutMe", new AboutMe(store, files), AboutMe.FORM, "/me");
+        page(context, "Logout", new Logout(store), "/logout");
         // The empty pattern is the root alone; "/" takes whatever nobody else answers.
-        map(context, "Home", new Home(catalog), "");
-        map(context, "Browse", new Browse(catalog), "/browse");
-        map(context, "BrowseCategories", new BrowseCategories(catalog), "/categories");
-        map(context, "BrowseRegions", new BrowseRegions(catalog), "/regions");
-        map(context, "Search", new Search(catalog), "/search");
-        map(context, "ViewItem", new ViewItem(catalog), "/item");
-        map(context, "ViewBidHistory", new ViewBidHistory(catalog), "/bids");
-        map(context, "ViewUserInfo", new ViewUserInfo(catalog), "/user");
-        map(context, "Static", new StaticFiles(seed), "/images/*", "/style.css", "/about.html");
-        map(context, "NotFound", new ErrorPage(), "/");
+        add(context, STATIC, files, "", "/browse", "/images/*", "/style.css", "/about.html");
+        add(context, "NotFound", new ErrorPage(), "/");
     }
 
-    private static void map(Context context, String name, HttpServlet servlet, String... paths) {
+    private void page(Context context, String name, PageServlet<?> servlet, String... paths) {
+        pages.add(name);
+        add(context, name, servlet, paths);
+    }
+
+    private static void add(Context context, String name, HttpServlet servlet, String... paths) {
         Tomcat.addServlet(context, name, servlet);
         for (String path : paths) {
-            context.addServletMapping(path, name);
+            context.addServletMappingDecoded(path, name);
         }
     }
 
-    private static Connector connector(int port, int threads) {
-        var connector = new Connector("org.apache.coyote.http11.Http11NioProtocol");
-        connector.setPort(port);
-        connector.setThrowOnFailure(true);
-        connector.setProperty("address", "127.0.0.1");
-        connector.setProperty("maxThreads", Integer.toString(threads));
-        connector.setProperty("minSpareThreads", Integer.toString(Math.min(10, threads)));
-        return connector;
+    private static void filter(Context context, String name, Filter filter, List<String> servlets) {
+        var definition = new FilterDef();
+        definition.setFilterName(name);
+        definition.setFilter(filter);
+        context.addFilterDef(definition);
+        var map = new FilterMap();
+        map.setFilterName(name);
+        servlets.forEach(map::addServletName);
+        context.addFilterMap(map);
     }
 
-    private static Connector secure(Connector connector, KeyStore keyStore) {
-        connector.setSecure(true);
-        connector.setScheme("https");
-        connector.setProperty("SSLEnabled", "true");
-        var host = new SSLHostConfig();
-        host.setProtocols("TLSv1.2+TLSv1.3");
-        var certificate = new SSLHostConfigCertificate(host,
-            keyStore.elliptic ? SSLHostConfigCertificate.Type.EC : SSLHostConfigCertificate.Type.RSA);
-        certificate.setCertificateKeystoreFile(keyStore.file.toString());
-        certificate.setCertificateKeystorePassword(keyStore.password);
-        certificate.setCertificateKeyAlias(keyStore.alias);
-        host.addCertificate(certificate);
-        connector.addSslHostConfig(host);
-        return connector;
+    /** Tomcat's name and version. */
+    public static String serverInfo() {
+        return "Tomcat " + ServerInfo.getServerNumber();
     }
 
     /** Opens the ports. */

@@ -11,15 +11,20 @@ import java.util.Map;
 import java.util.zip.CRC32;
 
 /**
- * The static part: style sheet, about page, logo (3.5 kB), category icons (1 kB), item thumbnails
- * (2 kB) and photos (50 kB). Generated at start from the seed, kept in memory,
- * cacheable, with an entity tag.
+ * The static part: home, browse and the forms to register, to sell and to log in (RUBiS's five static
+ * interactions), style sheet, about page, logo (3.5 kB), buttons and item thumbnails (2 kB), category
+ * icons (1 kB) and photos (some 35 kB). Generated at start from the seed, kept in memory, with an entity
+ * tag; images and style sheet may be cached for a day, pages must be asked for again.
  */
 final class StaticFiles extends HttpServlet {
     /** Different pictures; the items share them. */
     private static final int PHOTOS = 32;
+    private static final String HTML = "text/html;charset=UTF-8";
 
-    private record StaticFile(String type, String tag, byte[] bytes) {
+    private static final String A_DAY = "public, max-age=86400";
+    private static final String ASK_AGAIN = "no-cache";
+
+    private record StaticFile(String type, String caching, String tag, byte[] bytes) {
     }
 
     private final transient Map<String, StaticFile> files = new HashMap<>();
@@ -33,8 +38,15 @@ final class StaticFiles extends HttpServlet {
             add("/images/thumb-" + i + ".png", "image/png", Png.picture(48, 36, 6, seed + 1000 + i));
             add("/images/photo-" + i + ".png", "image/png", Png.picture(320, 240, 1, seed + 1000 + i));
         }
+        add("/images/bid-now.png", "image/png", Png.picture(96, 28, 5, seed + 501));
+        add("/images/buy-now.png", "image/png", Png.picture(96, 28, 5, seed + 502));
         add("/style.css", "text/css;charset=UTF-8", STYLE.getBytes(StandardCharsets.UTF_8));
-        add("/about.html", "text/html;charset=UTF-8", about().getBytes(StandardCharsets.UTF_8));
+        add("/about.html", HTML, StaticPages.about().getBytes(StandardCharsets.UTF_8));
+        add("/", HTML, StaticPages.home().getBytes(StandardCharsets.UTF_8));
+        add("/browse", HTML, StaticPages.browse().getBytes(StandardCharsets.UTF_8));
+        add(RegisterUser.FORM, HTML, RegisterUser.form().getBytes(StandardCharsets.UTF_8));
+        add(SelectCategoryToSell.FORM, HTML, SelectCategoryToSell.form().getBytes(StandardCharsets.UTF_8));
+        add(AboutMe.FORM, HTML, AboutMe.form().getBytes(StandardCharsets.UTF_8));
     }
 
     static String thumbOf(int item) {
@@ -48,7 +60,7 @@ final class StaticFiles extends HttpServlet {
     private void add(String path, String type, byte[] bytes) {
         var crc = new CRC32();
         crc.update(bytes);
-        files.put(path, new StaticFile(type, "\"" + Long.toHexString(crc.getValue()) + "\"", bytes));
+        files.put(path, new StaticFile(type, type.equals(HTML) ? ASK_AGAIN : A_DAY, "\"" + Long.toHexString(crc.getValue()) + "\"", bytes));
     }
 
     @Override
@@ -61,7 +73,7 @@ final class StaticFiles extends HttpServlet {
             response.getWriter().write(ErrorPage.of(HttpServletResponse.SC_NOT_FOUND, "There is no such file."));
             return;
         }
-        response.setHeader("Cache-Control", "public, max-age=86400");
+        response.setHeader("Cache-Control", file.caching);
         response.setHeader("ETag", file.tag);
         if (file.tag.equals(request.getHeader("If-None-Match"))) {
             response.setStatus(HttpServletResponse.SC_NOT_MODIFIED);
@@ -70,28 +82,6 @@ final class StaticFiles extends HttpServlet {
         response.setContentType(file.type);
         response.setContentLength(file.bytes.length);
         response.getOutputStream().write(file.bytes);
-    }
-
-    private static String about() {
-        return new Html("about", "About").raw("""
-            <p>The Auction is a web site with the shape of RUBiS, the Rice University Bidding System: categories, regions,
-            items, bids, users and what they say about one another. It exists to be loaded, recorded and broken.</p>
-            <section>
-            <h2>What it is made of</h2>
-            <p>Servlets on Tomcat, a pool of database connections, a database in the same process, and TLS as everybody
-            uses it. Every page asks the database for what it shows and gives the connection back before it writes.</p>
-            </section>
-            <section>
-            <h2>What it is not</h2>
-            <p>It is not slow by accident. Every query has its index, the pool is neither starved nor endless, and a page
-            costs what its TLS and its HTML cost. If it is slow, something else is the reason, and finding that reason is
-            what it is for.</p>
-            </section>
-            <section>
-            <h2>Who sells here</h2>
-            <p>Nobody. Names, prices, bids and remarks are drawn from a seed. The same seed draws the same.</p>
-            </section>
-            """).end();
     }
 
     private static final String STYLE = """
@@ -109,6 +99,8 @@ final class StaticFiles extends HttpServlet {
         .tiles img { vertical-align: middle; }
         aside { float: left; width: 12rem; margin-right: 2rem; font-size: .9rem; }
         aside ul { list-style: none; padding: 0; }
+        form p { margin: .4rem 0; }
+        .visitor { clear: both; font-size: .9rem; }
         .photo { float: right; margin: 0 0 1rem 1rem; border-radius: .3rem; }
         .pager { text-align: center; }
         dt { font-weight: 600; margin-top: .6rem; }

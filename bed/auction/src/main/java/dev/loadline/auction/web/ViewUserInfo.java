@@ -1,19 +1,19 @@
 package dev.loadline.auction.web;
 
-import dev.loadline.auction.data.Catalog;
 import dev.loadline.auction.data.Catalog.User;
+import dev.loadline.auction.data.Store;
 import jakarta.servlet.http.HttpServletRequest;
 import java.sql.SQLException;
 
 /** {@code /user?id=N}: one user, what others say, and what is for sale. */
 final class ViewUserInfo extends PageServlet<User> {
-    ViewUserInfo(Catalog catalog) {
-        super(catalog);
+    ViewUserInfo(Store store) {
+        super(store);
     }
 
     @Override
-    User find(HttpServletRequest request) throws Refusal, SQLException {
-        return catalog.user(Parameters.id(request, "id")).orElseThrow(() -> Refusal.notFound("There is no such user."));
+    User find(HttpServletRequest request, Visit visit) throws Refusal, SQLException {
+        return store.catalog().user(Parameters.id(request, "id")).orElseThrow(() -> Refusal.notFound("There is no such user."));
     }
 
     @Override

@@ -7,7 +7,7 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
 
-/** What the site remembers of a visitor, in the servlet session: the items looked at last. */
+/** What the site remembers of a visitor, in the servlet session: who is logged in, and the items looked at last. */
 final class Visit implements Serializable {
     private static final long serialVersionUID = 1;
     private static final String ATTRIBUTE = "visit";
@@ -18,6 +18,7 @@ final class Visit implements Serializable {
     }
 
     private final Deque<Seen> seen = new ArrayDeque<>();
+    private Seen user;
 
     static Visit of(HttpServletRequest request) {
         var session = request.getSession();
@@ -27,6 +28,32 @@ final class Visit implements Serializable {
         var visit = new Visit();
         session.setAttribute(ATTRIBUTE, visit);
         return visit;
+    }
+
+    /** Who is logged in, or null. */
+    synchronized Named user() {
+        return user == null ? null : new Named(user.id, user.name);
+    }
+
+    /** Who is logged in; whoever is not is sent to {@code loginPage}. */
+    Named userOr(String loginPage) throws Refusal {
+        Named known = user();
+        if (known == null) {
+            throw Refusal.seeOther(loginPage);
+        }
+        return known;
+    }
+
+    /** Logs in, under a new session id: who knew the old one knows nothing now. */
+    void login(HttpServletRequest request, Named who) {
+        synchronized (this) {
+            user = new Seen(who.id(), who.name());
+        }
+        request.changeSessionId();
+    }
+
+    synchronized void logout() {
+        user = null;
     }
 
     /** One visitor may have several requests at once. */

@@ -16,21 +16,24 @@ class CatalogTest {
 
     @BeforeAll
     static void fill() throws Exception {
-        database = new Database(2);
+        database = Database.open(Dialect.H2, 2, null);
         database.createTables();
-        new DataGenerator(1, 3000, 500).fill(database.dataSource());
-        catalog = new Catalog(database.dataSource());
+        new DataGenerator(1, 3000, 1000, 500).fill(database.dataSource(), Dialect.H2);
+        database.createIndexes(index -> true);
+        catalog = new Catalog(database.dataSource(), new SiteClock());
     }
 
     @AfterAll
-    static void close() {
+    static void close() throws Exception {
         database.close();
     }
 
     @Test
     void noQueryScansATable() throws Exception {
         for (String sql : List.of(Catalog.CATEGORY, Catalog.REGION, Catalog.IN_CATEGORY, Catalog.IN_REGION, Catalog.ITEM,
-            Catalog.BIDS, Catalog.ITEM_NAME, Catalog.USER, Catalog.COMMENTS, Catalog.SELLING)) {
+            Catalog.BIDS, Catalog.ITEM_NAME, Catalog.USER, Catalog.COMMENTS, Catalog.SELLING,
+            Catalog.OLD_ITEM, Catalog.OLD_ITEM_NAME, Members.BY_NICKNAME, Members.MY_BIDS, Members.MY_PURCHASES, Members.WON,
+            Members.SOLD)) {
             try (var c = database.dataSource().getConnection(); var s = c.prepareStatement("EXPLAIN " + sql)) {
                 try (var plan = s.executeQuery()) {
                     plan.next();
@@ -41,8 +44,9 @@ class CatalogTest {
     }
 
     @Test
-    void searchesComeOutOfTheirIndexInOrder() throws Exception {
-        for (String sql : List.of(Catalog.IN_CATEGORY, Catalog.IN_REGION)) {
+    void listsComeOutOfTheirIndexInOrder() throws Exception {
+        for (String sql : List.of(Catalog.IN_CATEGORY, Catalog.IN_REGION, Catalog.BIDS, Catalog.COMMENTS, Members.MY_BIDS,
+            Members.MY_PURCHASES, Members.WON, Members.SOLD)) {
             try (var c = database.dataSource().getConnection(); var s = c.prepareStatement("EXPLAIN " + sql)) {
                 try (var plan = s.executeQuery()) {
                     plan.next();
@@ -85,8 +89,8 @@ class CatalogTest {
 
     @Test
     void whatIsUnknownIsEmpty() throws Exception {
-        assertTrue(catalog.item(3001).isEmpty());
-        assertTrue(catalog.bids(3001).isEmpty());
+        assertTrue(catalog.item(4001).isEmpty());
+        assertTrue(catalog.bids(4001).isEmpty());
         assertTrue(catalog.user(501).isEmpty());
         assertTrue(catalog.search(21, 0, 0).isEmpty());
         assertTrue(catalog.search(1, 63, 0).isEmpty());

@@ -1,11 +1,8 @@
-package dev.loadline.auction;
+package dev.loadline.auction.files;
 
 import java.io.IOException;
-import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.SimpleFileVisitor;
-import java.nio.file.attribute.BasicFileAttributes;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.UUID;
 
@@ -13,13 +10,13 @@ import java.util.UUID;
  * A directory of this run alone: the keystore and Tomcat's own files. Deleted by {@link #close}, and
  * when the JVM is told to end before anybody could call that (SIGTERM while the site starts).
  */
-final class WorkDir implements AutoCloseable {
+public final class WorkDir implements AutoCloseable {
     private final Path path;
     private final Thread atExit = new Thread(this::deleteAtExit, "auction-work-dir");
     private boolean deleted;
 
     /** Makes a fresh directory below {@code parent}, or below the system's temporary directory. */
-    WorkDir(Path parent) throws IOException {
+    public WorkDir(Path parent) throws IOException {
         Path where = parent == null ? Path.of(System.getProperty("java.io.tmpdir")) : parent;
         path = where.resolve("auction-" + ProcessHandle.current().pid() + "-" + UUID.randomUUID());
         Files.createDirectories(where);
@@ -28,7 +25,8 @@ final class WorkDir implements AutoCloseable {
         create();
     }
 
-    Path path() {
+    /** The directory. */
+    public Path path() {
         return path;
     }
 
@@ -61,24 +59,6 @@ final class WorkDir implements AutoCloseable {
     /** Synchronized, because at the end of the JVM two hooks may come here. */
     private synchronized void delete() throws IOException {
         deleted = true;
-        if (!Files.exists(path)) {
-            return;
-        }
-        Files.walkFileTree(path, new SimpleFileVisitor<>() {
-            @Override
-            public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) throws IOException {
-                Files.delete(file);
-                return FileVisitResult.CONTINUE;
-            }
-
-            @Override
-            public FileVisitResult postVisitDirectory(Path dir, IOException failure) throws IOException {
-                if (failure != null) {
-                    throw failure;
-                }
-                Files.delete(dir);
-                return FileVisitResult.CONTINUE;
-            }
-        });
+        Trees.delete(path);
     }
 }
