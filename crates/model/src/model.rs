@@ -167,6 +167,8 @@ pub struct Pool {
     pub create_cpu: Option<Dist>,
     /// CPU that a thread uses to end.
     pub destroy_cpu: Option<Dist>,
+    /// CPU that a thread of another pool uses to wake an idle one of these when it sends a job.
+    pub wake_cpu: Option<Dist>,
     /// Delay between asking for a thread and the thread's being runnable.
     pub start_delay: Option<Dist>,
     /// Where jobs wait.
@@ -216,6 +218,8 @@ pub struct Resource {
     pub name: String,
     /// Units there are: 1 of a mutex.
     pub units: u32,
+    /// Whether who came last is served first.
+    pub lifo: bool,
     /// Kind.
     pub kind: ResourceKind,
 }
@@ -329,6 +333,24 @@ pub struct Source {
     pub next: Vec<Vec<(usize, f64)>>,
     /// Pause between requests of one session, and of a closed client between sessions.
     pub think: Option<Dist>,
+    /// When closed clients have done their work and leave.
+    pub quota: Option<Quota>,
+}
+
+/// The work of each client of a benchmark run: so many requests, and on until so much time has passed.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Quota {
+    /// Requests at least.
+    pub requests: u32,
+    /// Seconds from the beginning of the run at least.
+    pub seconds: f64,
+}
+
+impl Model {
+    /// Whether a run comes to an end of its own: when all clients that have a quota have left.
+    pub fn terminates(&self) -> bool {
+        self.sources.iter().any(|s| s.quota.is_some())
+    }
 }
 
 /// When sessions begin.

@@ -5,7 +5,7 @@ mod html;
 mod parts;
 mod text;
 
-pub use from_runs::{from_runs, ratio};
+pub use from_runs::{from_runs, precise_over_runs, ratio};
 pub use html::{page, sweep_page};
 pub use text::{answer_text, sweep_text};
 pub(crate) use text::{short, time};

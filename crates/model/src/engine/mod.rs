@@ -143,7 +143,11 @@ struct Act {
     job: u32,
     waiting: Waiting,
     failed: bool,
+    /// Whether it has used the CPU that waking a thread for its present job costs.
+    paid: bool,
     retries: u32,
+    /// Requests that a client has made.
+    made: u32,
     joins: u32,
     depth: u8,
     phase: u8,
@@ -216,6 +220,9 @@ pub struct Engine<'m> {
     record: Recorder,
     in_system: u64,
     flood: u64,
+    /// Clients with a quota that have not done their work yet; the run is over when the last of them leaves.
+    working: u64,
+    over: bool,
 }
 
 impl<'m> Engine<'m> {
@@ -254,6 +261,9 @@ impl<'m> Engine<'m> {
         loop {
             while let Some(act) = self.ready.pop_front() {
                 self.resume(act);
+            }
+            if self.over {
+                return End::Empty;
             }
             if self.record.completions >= completions {
                 return End::Limit;
@@ -343,7 +353,9 @@ impl<'m> Engine<'m> {
                     job: NONE,
                     waiting: Waiting::Nothing,
                     failed: false,
+                    paid: false,
                     retries: 0,
+                    made: 0,
                     joins: 0,
                     depth: 0,
                     phase: 0,
@@ -366,7 +378,9 @@ impl<'m> Engine<'m> {
         act.duty = Duty::Between;
         act.waiting = Waiting::Nothing;
         act.failed = false;
+        act.paid = false;
         act.retries = 0;
+        act.made = 0;
         act.depth = 0;
         act.phase = 0;
         act.thread = NONE;

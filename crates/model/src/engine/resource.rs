@@ -26,6 +26,7 @@ pub(super) struct ResourceState {
     pub free: u32,
     pub holders: Vec<Holding>,
     pub line: VecDeque<(u32, u32)>,
+    lifo: bool,
     prefer_readers: bool,
     /// Whether somebody else may release what one acquired.
     anonymous: bool,
@@ -43,6 +44,7 @@ impl ResourceState {
             free: units,
             holders: Vec::new(),
             line: VecDeque::new(),
+            lifo: resource.lifo,
             prefer_readers: resource.kind
                 == ResourceKind::ReadWrite {
                     prefer_readers: true,
@@ -50,6 +52,14 @@ impl ResourceState {
             anonymous: resource.kind == ResourceKind::Semaphore,
             connect,
             opened: 0,
+        }
+    }
+
+    fn join_line(&mut self, act: u32, units: u32) {
+        if self.lifo {
+            self.line.push_front((act, units));
+        } else {
+            self.line.push_back((act, units));
         }
     }
 
@@ -74,7 +84,7 @@ impl Engine<'_> {
             self.record.add(meter, 1.0);
             return self.grant(act, resource, units);
         }
-        r.line.push_back((act, units));
+        r.join_line(act, units);
         self.record.add(meter + 3, 1.0);
         self.record
             .change(self.meters.resource_waiting[resource as usize], now, 1.0);
@@ -224,7 +234,7 @@ impl Engine<'_> {
                     self.wake(act);
                 }
             } else {
-                r.line.push_back((act, 1));
+                r.join_line(act, 1);
                 self.acts[act as usize].waiting = Waiting::Resource(mutex);
                 self.record
                     .change(self.meters.resource_waiting[mutex as usize], now, 1.0);

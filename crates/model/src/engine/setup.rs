@@ -191,6 +191,7 @@ impl<'m> Engine<'m> {
                         format!("pool.{}.destroy", p.name),
                     ),
                     optional(&mut code, &p.start_delay, format!("pool.{}.delay", p.name)),
+                    optional(&mut code, &p.wake_cpu, format!("pool.{}.wake", p.name)),
                 ];
                 super::pool::PoolState::new(p, sites)
             })
@@ -300,6 +301,8 @@ impl<'m> Engine<'m> {
             record,
             in_system: 0,
             flood,
+            working: 0,
+            over: false,
         };
         engine.open_heaps();
         engine.open_pools();

@@ -125,6 +125,11 @@ impl Engine<'_> {
                 }
                 Flow::On
             }
+            Op::Call { entry, .. } | Op::Forward(entry) | Op::Send(entry)
+                if self.pays_for_waking(act, entry) =>
+            {
+                Flow::Stop
+            }
             Op::Call { entry, patience } => self.call(act, entry, patience),
             Op::Forward(entry) => self.forward(act, entry),
             Op::Send(entry) => {

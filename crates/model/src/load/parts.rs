@@ -274,6 +274,7 @@ fn pool(name: String, s: &Section<'_>, model: &Model) -> Result<Pool, LoadError>
             .unwrap_or(if min_threads == 0 { 0.0 } else { ANY }),
         create_cpu: s.dist("create_cpu")?,
         destroy_cpu: s.dist("destroy_cpu")?,
+        wake_cpu: s.dist("wake_cpu")?,
         start_delay: s.dist("start_delay")?,
         queue: queue(s, "queue", &[])?,
         wake_last: s
@@ -338,7 +339,15 @@ fn resource(name: String, s: &Section<'_>) -> Result<Resource, LoadError> {
             connect: s.dist("connect")?,
         },
     };
-    Ok(Resource { name, units, kind })
+    let lifo = s
+        .choice("queue", &[("fifo", false), ("lifo", true)])?
+        .unwrap_or(false);
+    Ok(Resource {
+        name,
+        units,
+        lifo,
+        kind,
+    })
 }
 
 fn heap(name: String, s: &Section<'_>, model: &Model) -> Result<Heap, LoadError> {

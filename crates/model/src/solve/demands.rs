@@ -46,6 +46,9 @@ pub fn of(model: &Model) -> Result<Vec<Demands>, String> {
             if c.timeout.is_some() {
                 d.obstacle = Some("clients time out".into());
             }
+            if model.terminates() {
+                d.obstacle = Some("clients leave when they have done their work".into());
+            }
             let walk = Walk { model, class };
             walk.steps(&mut d, &c.program, 1.0, None, 0)?;
             Ok(d)

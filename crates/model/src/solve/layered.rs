@@ -42,6 +42,9 @@ pub fn solve(model: &Model) -> Result<Answer, String> {
     if model.classes.len() != 1 || source.next.iter().any(|n| !n.is_empty()) {
         return Err("there are several classes".into());
     }
+    if model.terminates() {
+        return Err("clients leave when they have done their work".into());
+    }
     if !model.resources.is_empty() {
         return Err("resources are held".into());
     }
