@@ -14,6 +14,7 @@ mod core;
 mod deadlock;
 mod failure;
 mod fair;
+mod fluid;
 mod groups;
 mod heap;
 mod lifecycle;
@@ -412,5 +413,6 @@ impl<'m> Engine<'m> {
 
 /// How deep programs may nest.
 pub mod limits {
+    pub use super::fluid::MOST_SETS;
     pub use super::program::{LOOPS, PHASES};
 }

@@ -2,6 +2,7 @@
 
 use super::LoadError;
 use super::section::Section;
+use crate::engine::limits::MOST_SETS;
 use crate::model::{
     Discipline, Group, Guard, Heap, Machine, Manager, Model, Pool, Queue, Resource, ResourceKind,
     Scheduler, Station, UNLIMITED, WhenFull,
@@ -97,6 +98,39 @@ pub(super) fn read(root: &Section<'_>, model: &mut Model) -> Result<(), LoadErro
         let manager = manager(&s, model)?;
         model.managers.push(manager);
         s.finish()?;
+    }
+    check_sharing(root, model)
+}
+
+/// Limits of processor sharing with affinity, and of quotas.
+fn check_sharing(root: &Section<'_>, model: &Model) -> Result<(), LoadError> {
+    for (m, machine) in model.machines.iter().enumerate() {
+        let here = || model.pools.iter().filter(move |p| p.machine == Some(m));
+        let mut sets: Vec<u128> = here().map(|p| p.affinity).collect();
+        sets.sort_unstable();
+        sets.dedup();
+        let managed = model.managers.iter().filter(|x| x.machine == m);
+        let count = sets.len() + managed.map(|x| x.groups.len()).sum::<usize>();
+        if machine.scheduler == Scheduler::ProcessorSharing && count > MOST_SETS {
+            let message = format!(
+                "machines.{} shares its cores among {count} different sets of them; under ps there can be {MOST_SETS}: \
+                 use cfs or eevdf",
+                machine.name
+            );
+            return Err(root.context.wrong(1, message));
+        }
+    }
+    for (name, s) in root.named("groups")? {
+        let own = |p: &&Pool| p.group.is_some_and(|g| model.groups[g].name == name);
+        let mut machines: Vec<_> = model.pools.iter().filter(own).map(|p| p.machine).collect();
+        machines.sort_unstable();
+        machines.dedup();
+        if machines.len() > 1 && s.node("quota").is_some() {
+            return Err(s.wrong(
+                "quota",
+                "its pools are on several machines; give each machine a group",
+            ));
+        }
     }
     Ok(())
 }
@@ -223,6 +257,9 @@ fn pool(name: String, s: &Section<'_>, model: &Model) -> Result<Pool, LoadError>
     let mut affinity = u128::MAX;
     if let Some(list) = s.list("cores")? {
         let cores = machine.map_or(0, |m| model.machines[m].cores);
+        if cores > 128 {
+            return Err(s.wrong("cores", "a choice of cores needs a machine of 1 to 128"));
+        }
         affinity = 0;
         for node in list {
             let core = s.context.number_of("cores", node)?;
@@ -238,21 +275,11 @@ fn pool(name: String, s: &Section<'_>, model: &Model) -> Result<Pool, LoadError>
             affinity |= 1 << core as u32;
         }
     }
-    let shares = |m: usize| model.machines[m].scheduler == Scheduler::ProcessorSharing;
     let group = s.reference("group", "group", &names(&model.groups, |g| &g.name))?;
-    if machine.is_some_and(shares) {
-        if affinity != u128::MAX {
-            return Err(s.wrong(
-                "cores",
-                "processor sharing knows no cores; use fcfs, round-robin, cfs or eevdf",
-            ));
-        }
-        if group.is_some_and(|g| model.groups[g].quota.is_some()) {
-            return Err(s.wrong(
-                "group",
-                "a quota needs a machine with fcfs, round-robin, priority, cfs or eevdf",
-            ));
-        }
+    let priority = s.number("priority", -1e6, 1e6)?.unwrap_or(0.0) as i32;
+    let weight = s.number("weight", 1.0, 1e6)?.unwrap_or(1024.0);
+    if let Some(m) = machine {
+        check_scheduler(s, &model.machines[m], priority, weight)?;
     }
     let keyed = s.flag("keyed")?;
     if keyed && min_threads != max_threads {
@@ -281,14 +308,44 @@ fn pool(name: String, s: &Section<'_>, model: &Model) -> Result<Pool, LoadError>
             .choice("wake", &[("first", false), ("last", true)])?
             .unwrap_or(false),
         keyed,
-        weight: s.number("weight", 1.0, 1e6)?.unwrap_or(1024.0),
-        priority: s.number("priority", -1e6, 1e6)?.unwrap_or(0.0) as i32,
+        weight,
+        priority,
         affinity,
         group,
         heap: s.reference("heap", "heap", &names(&model.heaps, |h| &h.name))?,
     };
     s.finish()?;
     Ok(pool)
+}
+
+/// Refuses what the machine's scheduler would not look at, rather than leave it without effect.
+fn check_scheduler(
+    s: &Section<'_>,
+    machine: &Machine,
+    priority: i32,
+    weight: f64,
+) -> Result<(), LoadError> {
+    use Scheduler::{Cfs, Eevdf, Priority, ProcessorSharing};
+    if priority != 0 && !matches!(machine.scheduler, Priority { .. }) {
+        let message = format!(
+            "the scheduler of {} knows no priorities; use priority or priority-nonpreemptive",
+            machine.name
+        );
+        return Err(s.wrong("priority", message));
+    }
+    if weight != 1024.0
+        && !matches!(
+            machine.scheduler,
+            ProcessorSharing | Cfs { .. } | Eevdf { .. }
+        )
+    {
+        let message = format!(
+            "the scheduler of {} knows no weights; use ps, cfs or eevdf",
+            machine.name
+        );
+        return Err(s.wrong("weight", message));
+    }
+    Ok(())
 }
 
 fn station(name: String, s: &Section<'_>) -> Result<Station, LoadError> {
@@ -372,11 +429,8 @@ fn manager(s: &Section<'_>, model: &Model) -> Result<Manager, LoadError> {
         .collect();
     let machine = s.reference("machine", "machine", &names(&model.machines, |m| &m.name))?;
     let machine = s.required("machine", machine)?;
-    if model.machines[machine].scheduler == Scheduler::ProcessorSharing {
-        return Err(s.wrong(
-            "machine",
-            "a CPU manager needs fcfs, round-robin, priority, cfs or eevdf",
-        ));
+    if model.machines[machine].cores > 128 {
+        return Err(s.wrong("machine", "a CPU manager divides 1 to 128 cores"));
     }
     let mut groups = Vec::new();
     for node in s.required("groups", s.list("groups")?)? {
