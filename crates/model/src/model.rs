@@ -35,6 +35,8 @@ pub struct Model {
     pub resources: Vec<Resource>,
     /// Condition variables, by name.
     pub conditions: Vec<String>,
+    /// Connections that clients keep alive, by name.
+    pub connections: Vec<String>,
     /// Groups of pools: a process, a cgroup, an application.
     pub groups: Vec<Group>,
     /// Garbage-collected heaps.
@@ -240,6 +242,10 @@ pub enum ResourceKind {
     Connections {
         /// How long opening one takes.
         connect: Option<Dist>,
+        /// Seconds unused after which one is closed.
+        idle: f64,
+        /// Uses after which one is closed.
+        uses: u32,
     },
 }
 
@@ -419,10 +425,27 @@ pub enum Step {
     Loop(Dist, Vec<Step>),
     /// Allocate so many bytes from the pool's heap.
     Allocate(Dist),
+    /// Open the client's connection, unless it is open still.
+    KeepAlive(KeepAlive),
     /// A named part, whose duration is recorded.
     Phase(usize, Vec<Step>),
     /// Ask a guard, as a new connection with this probability, else as a resumed one; fails if refused.
     Admit(usize, f64),
     /// Fail the request.
     Fail,
+}
+
+/// A connection that a client keeps open between its requests, until it has carried so many or lain idle for so long.
+#[derive(Debug, Clone)]
+pub struct KeepAlive {
+    /// Index among the model's connections.
+    pub connection: usize,
+    /// Requests that one connection carries.
+    pub requests: u32,
+    /// Seconds without a request after which it is closed.
+    pub idle: f64,
+    /// What opening the client's first one takes.
+    pub open: Vec<Step>,
+    /// What opening a later one takes.
+    pub reopen: Vec<Step>,
 }

@@ -185,6 +185,7 @@ impl Engine<'_> {
 
     /// A request is over, well or not: the session goes on or ends.
     pub(super) fn leave_system(&mut self, act: u32) {
+        self.rest_connections(act);
         let now = self.now;
         let a = &mut self.acts[act as usize];
         let class = a.class as usize;

@@ -17,6 +17,7 @@ mod fair;
 mod fluid;
 mod groups;
 mod heap;
+mod kept;
 mod lifecycle;
 mod line;
 mod machine;
@@ -154,6 +155,8 @@ struct Act {
     phase: u8,
     loops: [u32; LOOPS],
     phases: [Time; PHASES],
+    /// Connections of a client, once it has any.
+    kept: Vec<kept::Kept>,
     /// When its request began (clients), or when it took its job (threads).
     began: Time,
     /// When the present wait began.
@@ -362,6 +365,7 @@ impl<'m> Engine<'m> {
                     phase: 0,
                     loops: [0; LOOPS],
                     phases: [Time::ZERO; PHASES],
+                    kept: Vec::new(),
                     began: Time::ZERO,
                     mark: Time::ZERO,
                     demand: Nanos::ZERO,
@@ -382,6 +386,7 @@ impl<'m> Engine<'m> {
         act.paid = false;
         act.retries = 0;
         act.made = 0;
+        act.kept.clear();
         act.depth = 0;
         act.phase = 0;
         act.thread = NONE;

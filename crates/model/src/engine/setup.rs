@@ -201,7 +201,7 @@ impl<'m> Engine<'m> {
             .iter()
             .map(|r| {
                 let connect = match &r.kind {
-                    ResourceKind::Connections { connect } => {
+                    ResourceKind::Connections { connect, .. } => {
                         optional(&mut code, connect, format!("resource.{}.connect", r.name))
                     }
                     _ => NO_SITE,

@@ -104,6 +104,10 @@ impl Engine<'_> {
                 let at = (self.now.0 / tick.0 + ticks) * tick.0;
                 self.pause(act, Nanos(at - self.now.0))
             }
+            Op::KeepAlive(which) => {
+                self.keep_alive(act, which);
+                Flow::On
+            }
             Op::Jump(to) => {
                 self.acts[act as usize].pc = to;
                 Flow::On

@@ -394,6 +394,8 @@ fn resource(name: String, s: &Section<'_>) -> Result<Resource, LoadError> {
         2 => ResourceKind::Semaphore,
         _ => ResourceKind::Connections {
             connect: s.dist("connect")?,
+            idle: s.number("idle_timeout", 0.0, ANY)?.unwrap_or(ANY),
+            uses: s.count("uses", 1.0)?.unwrap_or(UNLIMITED),
         },
     };
     let lifo = s

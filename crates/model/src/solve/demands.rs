@@ -147,6 +147,7 @@ impl Walk<'_> {
                 }
                 Step::Loop(n, body) => self.steps(d, body, times * n.mean(), pool, depth + 1)?,
                 Step::Phase(_, body) => self.steps(d, body, times, pool, depth + 1)?,
+                Step::KeepAlive(_) => block(d, "connections are kept open and closed"),
                 Step::Allocate(_) => block(d, "collections stop threads"),
                 Step::Admit(..) => block(d, "a guard refuses some"),
                 Step::Fail => block(d, "requests fail"),
