@@ -70,6 +70,8 @@ pub enum Problem {
     Unstable(Vec<String>),
     /// Nothing happens any more.
     Stopped,
+    /// Requests follow each other without time passing.
+    Timeless,
 }
 
 /// Simulates a model.
@@ -166,6 +168,7 @@ pub fn once(model: &Model, options: &Options) -> Outcome {
         let over = end == End::Empty;
         match end {
             End::Deadlocked(deadlock) => problem = Some(Problem::Deadlock(deadlock)),
+            End::Timeless => problem = Some(Problem::Timeless),
             End::Flooded => problem = Some(Problem::Unstable(saturated(model, &engine))),
             End::Empty => {
                 let ends = model.terminates() || is_trace_or_empty(model);

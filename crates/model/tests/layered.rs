@@ -55,7 +55,7 @@ fn two_closed_classes_over_two_layers() {
 
 #[test]
 fn two_open_classes_over_two_layers() {
-    for (reads, writes) in [(20, 10), (60, 20), (65, 22)] {
+    for (reads, writes) in [(20, 10), (40, 15), (60, 20)] {
         agree(
             &format!(
                 "{TWO_LAYERS}[classes.read]\nrate = {reads}\nprogram = [ {{ call = \"web\" }} ]\n\

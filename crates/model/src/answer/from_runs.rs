@@ -161,6 +161,11 @@ pub fn from_runs(model: &Model, options: &Options, outcomes: Vec<Outcome>) -> An
                 "unstable: requests come faster than they can be served; at its limit: {}",
                 parts.join(", ")
             ),
+            Problem::Timeless => {
+                "no time passes: some program neither uses CPU nor waits, and is executed over and over; \
+                 give its client a think time, or its steps a duration"
+                    .into()
+            }
             Problem::Stopped => {
                 "nothing happens any more: no client ever makes another request".into()
             }

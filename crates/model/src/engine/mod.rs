@@ -188,6 +188,8 @@ pub enum End {
     Limit,
     /// Nothing can happen any more.
     Empty,
+    /// Things go on and on, but no time passes.
+    Timeless,
     /// Requests pile up without end.
     Flooded,
     /// Some can never go on.
@@ -227,7 +229,12 @@ pub struct Engine<'m> {
     /// Clients with a quota that have not done their work yet; the run is over when the last of them leaves.
     working: u64,
     over: bool,
+    /// Resumptions and turns of loops since the last event.
+    turns: u64,
 }
+
+/// As many as that without time passing are taken for a model in which time never will.
+const MOST_TURNS: u64 = 5_000_000;
 
 impl<'m> Engine<'m> {
     /// Simulated time so far.
@@ -264,6 +271,10 @@ impl<'m> Engine<'m> {
     pub fn run(&mut self, completions: u64, until: Time) -> End {
         loop {
             while let Some(act) = self.ready.pop_front() {
+                self.turns += 1;
+                if self.turns > MOST_TURNS {
+                    return End::Timeless;
+                }
                 self.resume(act);
             }
             if self.over {
@@ -290,6 +301,7 @@ impl<'m> Engine<'m> {
                 return End::Empty;
             };
             self.now = at;
+            self.turns = 0;
             self.events += 1;
             self.handle(event);
             if self.in_system > self.flood {

@@ -303,6 +303,7 @@ impl<'m> Engine<'m> {
             flood,
             working: 0,
             over: false,
+            turns: 0,
         };
         engine.open_heaps();
         engine.open_pools();

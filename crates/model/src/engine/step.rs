@@ -1,7 +1,7 @@
 //! Executing programs: one act goes on until it must wait, uses CPU, loses its core or ends.
 
 use super::program::{NO_SITE, Op};
-use super::{Duty, Engine, Event, NONE, Role, Waiting};
+use super::{Duty, Engine, Event, MOST_TURNS, NONE, Role, Waiting};
 use crate::time::Nanos;
 
 /// How an operation left its act.
@@ -180,6 +180,12 @@ impl Engine<'_> {
                 *left -= 1;
                 if *left > 0 {
                     a.pc = begin + 1;
+                    self.turns += 1;
+                    if self.turns > MOST_TURNS {
+                        // The run ends as soon as it sees this.
+                        self.ready.push_back(act);
+                        return Flow::Stop;
+                    }
                 } else {
                     a.depth -= 1;
                 }

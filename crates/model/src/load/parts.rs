@@ -32,7 +32,7 @@ pub(super) fn read(root: &Section<'_>, model: &mut Model) -> Result<(), LoadErro
     }
     for (name, s) in root.named("groups")? {
         let quota = s.number("quota", 1e-6, ANY)?;
-        let period = s.number("period", 1e-6, ANY)?.unwrap_or(0.1);
+        let period = s.number("period", 1e-4, ANY)?.unwrap_or(0.1);
         let priority = s.number("priority", 0.0, ANY)?.unwrap_or(1.0);
         model.groups.push(Group {
             name,
@@ -149,8 +149,9 @@ fn machine(name: String, s: &Section<'_>) -> Result<Machine, LoadError> {
         ("cfs", 6),
         ("eevdf", 7),
     ];
+    // Below a microsecond a run would consist of nothing but turns.
     let positive = |key: &str, default: f64| -> Result<f64, LoadError> {
-        Ok(s.number(key, 1e-9, ANY)?.unwrap_or(default))
+        Ok(s.number(key, 1e-6, ANY)?.unwrap_or(default))
     };
     // A model may choose its scheduler by a parameter: the others' keys then stand there too.
     for key in SCHEDULER_KEYS {

@@ -126,7 +126,7 @@ fn only_open(servers: u32, order: Order, customers: &[Customer]) -> Option<Vec<f
     if total.is_nan() || total <= 0.0 || mean <= 0.0 {
         return Some(vec![0.0; customers.len()]);
     }
-    let wait = queues::mmc(total, mean, servers)?.response - mean;
+    let wait = queues::mmc(total, 1.0 / mean, servers)?.response - mean;
     // A mixture of exponential laws: E[S^2] = sum of 2 s^2.
     let square: f64 = customers
         .iter()
@@ -205,8 +205,8 @@ mod tests {
 
     #[test]
     fn open_customers_wait_as_erlang_and_pollaczek_say() {
-        let one = [customer(Population::Open(3.2), 1.0, 0)];
-        assert!((waits(4, Order::Arrival, &one).unwrap()[0] - 0.745541).abs() < 1e-5);
+        let one = [customer(Population::Open(1.6), 2.0, 0)];
+        assert!((waits(4, Order::Arrival, &one).unwrap()[0] - 2.0 * 0.745541).abs() < 1e-5);
         // Two means at one server: lambda E[S^2] / (2 (1 - rho)).
         let two = [
             customer(Population::Open(0.2), 1.0, 0),
