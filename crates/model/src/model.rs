@@ -35,6 +35,8 @@ pub struct Model {
     pub resources: Vec<Resource>,
     /// Condition variables, by name.
     pub conditions: Vec<String>,
+    /// Connections that clients keep alive, by name.
+    pub connections: Vec<String>,
     /// Groups of pools: a process, a cgroup, an application.
     pub groups: Vec<Group>,
     /// Garbage-collected heaps.
@@ -167,6 +169,8 @@ pub struct Pool {
     pub create_cpu: Option<Dist>,
     /// CPU that a thread uses to end.
     pub destroy_cpu: Option<Dist>,
+    /// CPU that a thread of another pool uses to wake an idle one of these when it sends a job.
+    pub wake_cpu: Option<Dist>,
     /// Delay between asking for a thread and the thread's being runnable.
     pub start_delay: Option<Dist>,
     /// Where jobs wait.
@@ -216,6 +220,8 @@ pub struct Resource {
     pub name: String,
     /// Units there are: 1 of a mutex.
     pub units: u32,
+    /// Whether who came last is served first.
+    pub lifo: bool,
     /// Kind.
     pub kind: ResourceKind,
 }
@@ -236,6 +242,10 @@ pub enum ResourceKind {
     Connections {
         /// How long opening one takes.
         connect: Option<Dist>,
+        /// Seconds unused after which one is closed.
+        idle: f64,
+        /// Uses after which one is closed.
+        uses: u32,
     },
 }
 
@@ -329,6 +339,24 @@ pub struct Source {
     pub next: Vec<Vec<(usize, f64)>>,
     /// Pause between requests of one session, and of a closed client between sessions.
     pub think: Option<Dist>,
+    /// When closed clients have done their work and leave.
+    pub quota: Option<Quota>,
+}
+
+/// The work of each client of a benchmark run: so many requests, and on until so much time has passed.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Quota {
+    /// Requests at least.
+    pub requests: u32,
+    /// Seconds from the beginning of the run at least.
+    pub seconds: f64,
+}
+
+impl Model {
+    /// Whether a run comes to an end of its own: when all clients that have a quota have left.
+    pub fn terminates(&self) -> bool {
+        self.sources.iter().any(|s| s.quota.is_some())
+    }
 }
 
 /// When sessions begin.
@@ -397,10 +425,27 @@ pub enum Step {
     Loop(Dist, Vec<Step>),
     /// Allocate so many bytes from the pool's heap.
     Allocate(Dist),
+    /// Open the client's connection, unless it is open still.
+    KeepAlive(KeepAlive),
     /// A named part, whose duration is recorded.
     Phase(usize, Vec<Step>),
     /// Ask a guard, as a new connection with this probability, else as a resumed one; fails if refused.
     Admit(usize, f64),
     /// Fail the request.
     Fail,
+}
+
+/// A connection that a client keeps open between its requests, until it has carried so many or lain idle for so long.
+#[derive(Debug, Clone)]
+pub struct KeepAlive {
+    /// Index among the model's connections.
+    pub connection: usize,
+    /// Requests that one connection carries.
+    pub requests: u32,
+    /// Seconds without a request after which it is closed.
+    pub idle: f64,
+    /// What opening the client's first one takes.
+    pub open: Vec<Step>,
+    /// What opening a later one takes.
+    pub reopen: Vec<Step>,
 }

@@ -4,6 +4,7 @@ use crate::answer::{self, Answer};
 use crate::engine::{End, Engine, Segment};
 use crate::model::{Arrivals, Model, UNLIMITED};
 use crate::time::Time;
+use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -69,13 +70,25 @@ pub enum Problem {
     Unstable(Vec<String>),
     /// Nothing happens any more.
     Stopped,
+    /// Requests follow each other without time passing.
+    Timeless,
 }
 
 /// Simulates a model.
 pub fn simulate(model: &Model, options: &Options) -> Answer {
-    let n = options.replications.max(1) as usize;
-    let outcomes = in_parallel(n, options.workers, |i| {
-        let seed = options.seed.wrapping_add(i as u64 * 0x9e37_79b9);
+    let outcomes = if model.terminates() && options.replications <= 1 {
+        whole_runs(model, options)
+    } else {
+        replicate(model, options, 0..options.replications.max(1) as usize)
+    };
+    answer::from_runs(model, options, outcomes)
+}
+
+/// Independent runs of these numbers.
+fn replicate(model: &Model, options: &Options, numbers: Range<usize>) -> Vec<Outcome> {
+    let first = numbers.start;
+    in_parallel(numbers.len(), options.workers, |i| {
+        let seed = options.seed.wrapping_add((first + i) as u64 * 0x9e37_79b9);
         once(
             model,
             &Options {
@@ -83,8 +96,27 @@ pub fn simulate(model: &Model, options: &Options) -> Answer {
                 ..options.clone()
             },
         )
-    });
-    answer::from_runs(model, options, outcomes)
+    })
+}
+
+/// Runs that end of themselves: ten from beginning to end, and half as many more until they are precise enough.
+fn whole_runs(model: &Model, options: &Options) -> Vec<Outcome> {
+    let most = options.requests.unwrap_or(options.most_requests);
+    let mut outcomes: Vec<Outcome> = Vec::new();
+    loop {
+        let more = (outcomes.len() / 2).max(10);
+        let from = outcomes.len();
+        outcomes.extend(replicate(model, options, from..from + more));
+        let done: u64 = outcomes.iter().map(|o| o.requests).sum();
+        let enough = options.requests.is_none()
+            && answer::precise_over_runs(model, &outcomes, options.precision);
+        if enough {
+            outcomes.iter_mut().for_each(|o| o.precise = true);
+        }
+        if enough || done >= most || outcomes.iter().any(|o| o.problem.is_some()) {
+            return outcomes;
+        }
+    }
 }
 
 /// `n` tasks on `workers` threads; results in the order of the tasks, whoever did them.
@@ -117,8 +149,14 @@ pub fn in_parallel<T: Send>(n: usize, workers: usize, task: impl Fn(usize) -> T 
 pub fn once(model: &Model, options: &Options) -> Outcome {
     let mut engine = Engine::new(model, options.seed, 2_000_000);
     let until = Time((options.most_seconds * 1e9).min(1e18) as u64);
-    let most = options.requests.unwrap_or(options.most_requests);
-    let mut checkpoint = options.requests.unwrap_or(20_000).min(most);
+    // A run that ends of itself goes on to its end; the number of requests then bounds that of runs.
+    let wanted = options.requests.filter(|_| !model.terminates());
+    let most = match wanted {
+        _ if model.terminates() => u64::MAX,
+        Some(requests) => requests,
+        None => options.most_requests,
+    };
+    let mut checkpoint = wanted.unwrap_or(20_000).min(most);
     let mut precise_before = false;
     let mut precise = false;
     let mut problem = None;
@@ -130,8 +168,12 @@ pub fn once(model: &Model, options: &Options) -> Outcome {
         let over = end == End::Empty;
         match end {
             End::Deadlocked(deadlock) => problem = Some(Problem::Deadlock(deadlock)),
+            End::Timeless => problem = Some(Problem::Timeless),
             End::Flooded => problem = Some(Problem::Unstable(saturated(model, &engine))),
-            End::Empty => problem = (!is_trace_or_empty(model)).then_some(Problem::Stopped),
+            End::Empty => {
+                let ends = model.terminates() || is_trace_or_empty(model);
+                problem = (!ends).then_some(Problem::Stopped);
+            }
             End::Limit => {}
         }
         if problem.is_some() || over {
@@ -149,7 +191,7 @@ pub fn once(model: &Model, options: &Options) -> Outcome {
         if completions < checkpoint {
             continue;
         }
-        if options.requests.is_none() {
+        if options.requests.is_none() && !model.terminates() {
             let enough = precise_enough(model, &engine, options.precision);
             if enough && precise_before {
                 precise = true;
@@ -159,7 +201,7 @@ pub fn once(model: &Model, options: &Options) -> Outcome {
         }
         checkpoint = (checkpoint + checkpoint / 2).min(most);
     }
-    finish(engine, problem, precise)
+    finish(model, engine, problem, precise)
 }
 
 fn is_trace_or_empty(model: &Model) -> bool {
@@ -169,12 +211,22 @@ fn is_trace_or_empty(model: &Model) -> bool {
         .all(|s| matches!(s.arrivals, Arrivals::Trace(_)))
 }
 
-fn finish(mut engine: Engine<'_>, problem: Option<Problem>, precise: bool) -> Outcome {
+fn finish(
+    model: &Model,
+    mut engine: Engine<'_>,
+    problem: Option<Problem>,
+    precise: bool,
+) -> Outcome {
     // The last, unfinished segment is closed only if there is no other.
     if engine.record().segments().len() < 8 {
         engine.close_record();
     }
-    let (segments, warm_up) = steady(&engine);
+    let (segments, warm_up) = if model.terminates() {
+        engine.close_record();
+        (Segment::merged(engine.record().segments()), Some(0.0))
+    } else {
+        steady(&engine)
+    };
     Outcome {
         segments,
         warm_up,

@@ -115,10 +115,6 @@ fn every_message_names_the_line_and_the_remedy() {
             "[classes.request]\ntrace = \"no-such-file\"\nprogram = [ { wait = 1 } ]\n",
             &["m.toml:2:", "cannot be read"],
         ),
-        (
-            "[machines.a]\nscheduler=\"ps\"\n[groups.g]\nquota=1\n[pools.p]\nmachine=\"a\"\ngroup=\"g\"\nprogram=[]\n",
-            &["a quota needs a machine with"],
-        ),
     ] {
         let got = message(text);
         for part in parts {

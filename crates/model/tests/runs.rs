@@ -249,3 +249,18 @@ fn the_layered_approximation_is_near_the_simulation() {
         );
     }
 }
+
+#[test]
+fn a_model_in_which_no_time_passes_is_said_so() {
+    for program in [
+        "[ { repeat = 1e9, do = [] }, { wait = 1 } ]",
+        "[ { lock = \"m\", do = [] } ]",
+    ] {
+        let text = format!(
+            "[resources.m]\nkind = \"mutex\"\n[classes.request]\nclients = 1\nprogram = {program}\n"
+        );
+        let model = from_text(&text, "t.toml", &[]).unwrap();
+        let problem = simulate(&model, &Options::default()).problem.unwrap();
+        assert!(problem.contains("no time passes"), "{problem}");
+    }
+}

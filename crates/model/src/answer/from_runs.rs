@@ -12,6 +12,23 @@ pub fn ratio(segments: &[Segment], above: usize, below: Option<usize>) -> Estima
     by_batches(segments, |part| quotient(part, &[above], below))
 }
 
+/// Whether the mean response time and throughput of every class are known so well by independent runs.
+pub fn precise_over_runs(model: &Model, outcomes: &[Outcome], precision: f64) -> bool {
+    let layout = Engine::new(model, 0, 1);
+    let meters = layout.meters();
+    (0..model.classes.len()).all(|class| {
+        let m = meters.class(class);
+        let over = |above: usize, below: Option<usize>| {
+            let each = |o: &Outcome| quotient(&o.segments, &[above], below);
+            by_replications(&outcomes.iter().map(each).collect::<Vec<_>>()).relative() <= precision
+        };
+        let seen = outcomes
+            .iter()
+            .any(|o| o.segments.iter().any(|s| s.meters[m + 1] > 0.0));
+        !seen || (over(m + 2, Some(m + 1)) && over(m + 1, None))
+    })
+}
+
 pub(super) fn quotient(part: &[Segment], above: &[usize], below: Option<usize>) -> f64 {
     let sum: f64 = part
         .iter()
@@ -144,10 +161,16 @@ pub fn from_runs(model: &Model, options: &Options, outcomes: Vec<Outcome>) -> An
                 "unstable: requests come faster than they can be served; at its limit: {}",
                 parts.join(", ")
             ),
+            Problem::Timeless => {
+                "no time passes: some program neither uses CPU nor waits, and is executed over and over; \
+                 give its client a think time, or its steps a duration"
+                    .into()
+            }
             Problem::Stopped => {
                 "nothing happens any more: no client ever makes another request".into()
             }
         }),
+        at_once: None,
         run: None,
     };
     if run.warm_up_seconds.is_none() && answer.problem.is_none() {

@@ -1,6 +1,6 @@
 //! An answer as text for a terminal: what matters first, times in the unit that fits.
 
-use super::{Answer, StationAnswer};
+use super::{Answer, AtOnce, StationAnswer};
 use crate::stats::Estimate;
 use crate::sweep::Sweep;
 use std::fmt::Write;
@@ -44,6 +44,25 @@ fn with_interval(e: &Estimate, show: impl Fn(f64) -> String) -> String {
 
 fn optional(e: &Option<Estimate>) -> String {
     e.as_ref().map_or_else(|| "-".into(), |e| time(e.value))
+}
+
+/// What an approximation said, and how far the simulation is from it.
+fn said_at_once(answer: &Answer, at_once: &AtOnce) -> String {
+    if let Some(problem) = &at_once.problem {
+        return format!("{} says {problem}", at_once.solver);
+    }
+    let each = at_once.classes.0.iter().map(|(name, c)| {
+        let simulated = answer.classes.get(name).map(|s| s.response_time.mean.value);
+        let off = simulated
+            .filter(|s| s.is_finite() && *s > 0.0)
+            .map_or(String::new(), |s| {
+                format!(" ({:+.1}%)", 100.0 * (c.response_time / s - 1.0))
+            });
+        let (x, r) = (short(c.throughput), time(c.response_time));
+        format!("{name} {x}/s, {r}{off}")
+    });
+    let list: Vec<String> = each.collect();
+    format!("{} says {}", at_once.solver, list.join("; "))
 }
 
 /// An answer as a page of text.
@@ -128,6 +147,10 @@ pub fn answer_text(answer: &Answer) -> String {
                 list.join(", ")
             ));
         }
+    }
+    if let Some(at_once) = &answer.at_once {
+        line(String::new());
+        line(format!("  at once: {}", said_at_once(answer, at_once)));
     }
     line(String::new());
     let header = [

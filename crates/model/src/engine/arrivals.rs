@@ -26,6 +26,9 @@ impl Engine<'_> {
         for source in 0..self.model.sources.len() as u32 {
             match &self.model.sources[source as usize].arrivals {
                 Arrivals::Closed(clients) => {
+                    if self.model.sources[source as usize].quota.is_some() {
+                        self.working += u64::from(*clients);
+                    }
                     for client in 0..*clients {
                         let act = self.new_client(source, client);
                         self.think_then_begin(act, true);
@@ -182,6 +185,7 @@ impl Engine<'_> {
 
     /// A request is over, well or not: the session goes on or ends.
     pub(super) fn leave_system(&mut self, act: u32) {
+        self.rest_connections(act);
         let now = self.now;
         let a = &mut self.acts[act as usize];
         let class = a.class as usize;
@@ -192,7 +196,17 @@ impl Engine<'_> {
         a.generation = a.generation.wrapping_add(1);
         self.in_system -= 1;
         self.record.change(self.meters.in_system[class], now, -1.0);
+        a.made += 1;
         let source = &self.model.sources[a.source as usize];
+        if let Some(quota) = source.quota
+            && a.made >= quota.requests
+            && now.seconds() >= quota.seconds
+        {
+            self.free_act(act);
+            self.working -= 1;
+            self.over = self.working == 0;
+            return;
+        }
         if let Some(next) = choose(&source.next[class], &mut self.choose) {
             a.class = next;
             self.think_then_begin(act, false);

@@ -90,6 +90,7 @@ impl Engine<'_> {
             Some(core) => {
                 self.interrupt(machine, core, How::Interrupted);
                 self.dispatch(machine, core, thread);
+                self.use_idle_cores(machine);
             }
             None => {
                 self.threads[thread as usize].state = ThreadState::Ready;
@@ -186,8 +187,7 @@ impl Engine<'_> {
             .policy
             .yields_between_bursts(&self.threads, thread, core)
         {
-            self.interrupt(machine, core, How::Expired);
-            self.pick(machine, core);
+            self.give_way(machine, core);
         } else {
             self.run_core(machine, core);
         }
@@ -239,11 +239,18 @@ impl Engine<'_> {
         set.policy.expired(&mut self.threads, thread);
         if set.policy.goes_on(&self.threads, thread, core) {
             let t = &mut self.threads[thread as usize];
+            set.policy.undisturbed(t);
             t.slice_left = set.policy.slice(t);
             return self.run_core(machine, core);
         }
+        self.give_way(machine, core);
+    }
+
+    /// The running thread of a core gives others their turn; it may go on where a core is idle that they may not use.
+    fn give_way(&mut self, machine: u32, core: u32) {
         self.interrupt(machine, core, How::Expired);
         self.pick(machine, core);
+        self.use_idle_cores(machine);
     }
 
     /// A free core takes the next thread or becomes idle.
@@ -300,8 +307,7 @@ impl Engine<'_> {
             if set.policy.tick(&mut self.threads, thread)
                 && !set.policy.goes_on(&self.threads, thread, core)
             {
-                self.interrupt(machine, core, How::Expired);
-                self.pick(machine, core);
+                self.give_way(machine, core);
             }
         }
         let set = cores!(self, machine);
@@ -321,6 +327,9 @@ impl Engine<'_> {
         }
         t.affinity = affinity;
         let machine = t.machine;
+        if let Cpus::Shared { .. } = self.machines[machine as usize].cpus {
+            return self.share_elsewhere(thread);
+        }
         match t.state {
             ThreadState::Running(core) if affinity >> core & 1 == 0 => {
                 self.interrupt(machine, core, How::Interrupted);
@@ -332,7 +341,9 @@ impl Engine<'_> {
         }
     }
 
-    /// After a change of affinity a ready thread may be allowed on an idle core.
+    /// After a change of affinity, or when a thread had to give way to one that may use its core only, a ready thread may
+    /// be allowed on an idle core.
+    #[inline]
     fn use_idle_cores(&mut self, machine: u32) {
         let mut idle = cores!(self, machine).idle;
         while idle != 0 {

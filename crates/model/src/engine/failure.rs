@@ -15,6 +15,7 @@ impl Engine<'_> {
         self.release_all(act);
         match self.acts[act as usize].role {
             Role::Client => {
+                self.close_connections(act);
                 let meter = self.meters.class(self.acts[act as usize].class as usize);
                 self.record.add(meter + 3, 1.0);
                 self.retry_or_leave(act);

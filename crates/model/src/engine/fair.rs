@@ -82,6 +82,13 @@ impl Cfs {
 
     pub(super) fn account(&mut self, t: &mut Thread, ran: Nanos) {
         t.virtual_time += virtual_ns(ran, t);
+        // One that is worth more than a core cannot catch up: it must not save up for later either.
+        t.virtual_time = t.virtual_time.max(self.least - self.latency);
+    }
+
+    /// CPU that nobody else wanted is not held against anybody.
+    pub(super) fn undisturbed(&mut self, t: &Thread) {
+        self.least = self.least.max(t.virtual_time);
     }
 
     pub(super) fn goes_on(&self, threads: &[Thread], core: u32) -> bool {
@@ -187,6 +194,16 @@ impl Eevdf {
         let more = virtual_ns(ran, t);
         t.virtual_time += more;
         self.sum += t.weight * more;
+        // On several cores a thread may be worth more than one core, or run where nobody else wants to: what is beyond two
+        // slices is forgotten, as it is when a thread sleeps.
+        let mean = self.mean();
+        let limit = 2.0 * self.slice_of(t).max(self.slice);
+        let bounded = t.virtual_time.clamp(mean - limit, mean + limit);
+        if bounded != t.virtual_time {
+            self.sum += t.weight * (bounded - t.virtual_time);
+            t.deadline += bounded - t.virtual_time;
+            t.virtual_time = bounded;
+        }
     }
 
     pub(super) fn expired(&self, t: &mut Thread) {

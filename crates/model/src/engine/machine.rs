@@ -5,7 +5,7 @@
 //! stopped it); a frozen thread remembers whether it wants to run.
 
 use super::core::CoreSet;
-use super::sharing::Sharing;
+use super::fluid::{Fluid, Ticket};
 use super::station::plan;
 use super::step::Flow;
 use super::{Engine, Event, NONE};
@@ -46,8 +46,7 @@ pub(super) struct Thread {
     pub lag: f64,
     pub slice_left: Nanos,
     // Sharing machines:
-    pub handle: Option<Handle>,
-    pub tag: f64,
+    pub ticket: Option<Ticket>,
 }
 
 impl Thread {
@@ -60,7 +59,7 @@ impl Thread {
 
 pub(super) enum Cpus {
     Shared {
-        sharing: Sharing,
+        sharing: Fluid,
         event: Option<Handle>,
     },
     Cores(CoreSet),
@@ -76,7 +75,7 @@ impl MachineState {
     pub(super) fn new(machine: &Machine) -> MachineState {
         let cpus = if machine.scheduler == Scheduler::ProcessorSharing {
             Cpus::Shared {
-                sharing: Sharing::new(machine.cores),
+                sharing: Fluid::new(machine.cores),
                 event: None,
             }
         } else {
@@ -113,7 +112,7 @@ impl Engine<'_> {
         let id = self.threads.len() as u32;
         if thread.group != NONE {
             let group = &mut self.groups[thread.group as usize];
-            group.threads.push(id);
+            group.enroll(id, thread.machine);
             thread.frozen += u32::from(group.throttled);
             if let Some(affinity) = group.affinity {
                 thread.affinity = affinity;
@@ -193,16 +192,11 @@ impl Engine<'_> {
             Cpus::Cores(_) => self.leave_core(machine, thread),
             Cpus::Shared { sharing, .. } => {
                 let t = &mut self.threads[thread as usize];
-                if let Some(handle) = t.handle.take() {
+                if let Some(ticket) = t.ticket.take() {
                     let before = sharing.busy();
-                    t.remaining = sharing.remove(now, handle, t.tag);
+                    t.remaining = sharing.remove(now, ticket);
                     let after = sharing.busy();
-                    self.record.change(
-                        self.meters.machine_busy[machine as usize],
-                        now,
-                        after - before,
-                    );
-                    self.plan_shared(machine);
+                    self.shares_changed(machine, after - before);
                 }
             }
         }
@@ -242,15 +236,42 @@ impl Engine<'_> {
             return;
         };
         let before = sharing.busy();
-        t.handle = Some(sharing.add(now, thread, t.remaining));
-        t.tag = sharing.tag(t.remaining);
+        let kind = (t.weight, t.affinity, t.group);
+        t.ticket = Some(sharing.add(now, thread, t.remaining, kind));
         let after = sharing.busy();
-        self.record.change(
-            self.meters.machine_busy[machine as usize],
-            now,
-            after - before,
-        );
+        self.shares_changed(machine, after - before);
+    }
+
+    /// The rates of a sharing machine have changed: so do its next event and what groups use.
+    fn shares_changed(&mut self, machine: u32, busy: f64) {
+        let now = self.now;
+        self.record
+            .change(self.meters.machine_busy[machine as usize], now, busy);
         self.plan_shared(machine);
+        for group in 0..self.groups.len() as u32 {
+            if self.groups[group as usize].is_limited_on(machine)
+                && let Cpus::Shared { sharing, .. } = &self.machines[machine as usize].cpus
+            {
+                let rate = sharing.used_by(group);
+                self.group_uses(group, rate);
+            }
+        }
+    }
+
+    /// A thread of a sharing machine may use other cores from now on.
+    pub(super) fn share_elsewhere(&mut self, thread: u32) {
+        let now = self.now;
+        let t = &mut self.threads[thread as usize];
+        let machine = t.machine;
+        if let Cpus::Shared { sharing, .. } = &mut self.machines[machine as usize].cpus
+            && let Some(ticket) = t.ticket.take()
+        {
+            let before = sharing.busy();
+            t.remaining = sharing.remove(now, ticket);
+            let after = sharing.busy();
+            self.shares_changed(machine, after - before);
+            self.share_burst(thread);
+        }
     }
 
     fn plan_shared(&mut self, machine: u32) {
@@ -273,15 +294,10 @@ impl Engine<'_> {
         let before = sharing.busy();
         let done = sharing.finish(now);
         let after = sharing.busy();
-        self.record.change(
-            self.meters.machine_busy[machine as usize],
-            now,
-            after - before,
-        );
-        self.plan_shared(machine);
+        self.shares_changed(machine, after - before);
         if let Some(thread) = done {
             let t = &mut self.threads[thread as usize];
-            t.handle = None;
+            t.ticket = None;
             t.remaining = Nanos::ZERO;
             let act = t.act;
             self.ready.push_back(act);
@@ -342,8 +358,7 @@ impl Thread {
             deadline: 0.0,
             lag: 0.0,
             slice_left: Nanos::ZERO,
-            handle: None,
-            tag: 0.0,
+            ticket: None,
         }
     }
 }

@@ -14,8 +14,10 @@ mod core;
 mod deadlock;
 mod failure;
 mod fair;
+mod fluid;
 mod groups;
 mod heap;
+mod kept;
 mod lifecycle;
 mod line;
 mod machine;
@@ -143,12 +145,18 @@ struct Act {
     job: u32,
     waiting: Waiting,
     failed: bool,
+    /// Whether it has used the CPU that waking a thread for its present job costs.
+    paid: bool,
     retries: u32,
+    /// Requests that a client has made.
+    made: u32,
     joins: u32,
     depth: u8,
     phase: u8,
     loops: [u32; LOOPS],
     phases: [Time; PHASES],
+    /// Connections of a client, once it has any.
+    kept: Vec<kept::Kept>,
     /// When its request began (clients), or when it took its job (threads).
     began: Time,
     /// When the present wait began.
@@ -180,6 +188,8 @@ pub enum End {
     Limit,
     /// Nothing can happen any more.
     Empty,
+    /// Things go on and on, but no time passes.
+    Timeless,
     /// Requests pile up without end.
     Flooded,
     /// Some can never go on.
@@ -216,7 +226,15 @@ pub struct Engine<'m> {
     record: Recorder,
     in_system: u64,
     flood: u64,
+    /// Clients with a quota that have not done their work yet; the run is over when the last of them leaves.
+    working: u64,
+    over: bool,
+    /// Resumptions and turns of loops since the last event.
+    turns: u64,
 }
+
+/// As many as that without time passing are taken for a model in which time never will.
+const MOST_TURNS: u64 = 5_000_000;
 
 impl<'m> Engine<'m> {
     /// Simulated time so far.
@@ -253,7 +271,14 @@ impl<'m> Engine<'m> {
     pub fn run(&mut self, completions: u64, until: Time) -> End {
         loop {
             while let Some(act) = self.ready.pop_front() {
+                self.turns += 1;
+                if self.turns > MOST_TURNS {
+                    return End::Timeless;
+                }
                 self.resume(act);
+            }
+            if self.over {
+                return End::Empty;
             }
             if self.record.completions >= completions {
                 return End::Limit;
@@ -276,6 +301,7 @@ impl<'m> Engine<'m> {
                 return End::Empty;
             };
             self.now = at;
+            self.turns = 0;
             self.events += 1;
             self.handle(event);
             if self.in_system > self.flood {
@@ -343,12 +369,15 @@ impl<'m> Engine<'m> {
                     job: NONE,
                     waiting: Waiting::Nothing,
                     failed: false,
+                    paid: false,
                     retries: 0,
+                    made: 0,
                     joins: 0,
                     depth: 0,
                     phase: 0,
                     loops: [0; LOOPS],
                     phases: [Time::ZERO; PHASES],
+                    kept: Vec::new(),
                     began: Time::ZERO,
                     mark: Time::ZERO,
                     demand: Nanos::ZERO,
@@ -366,7 +395,10 @@ impl<'m> Engine<'m> {
         act.duty = Duty::Between;
         act.waiting = Waiting::Nothing;
         act.failed = false;
+        act.paid = false;
         act.retries = 0;
+        act.made = 0;
+        act.kept.clear();
         act.depth = 0;
         act.phase = 0;
         act.thread = NONE;
@@ -398,5 +430,6 @@ impl<'m> Engine<'m> {
 
 /// How deep programs may nest.
 pub mod limits {
+    pub use super::fluid::MOST_SETS;
     pub use super::program::{LOOPS, PHASES};
 }

@@ -287,6 +287,14 @@ impl Policy {
         }
     }
 
+    /// A thread goes on because nobody else wants its core.
+    #[inline]
+    pub(super) fn undisturbed(&mut self, t: &Thread) {
+        if let Policy::Cfs(p) = self {
+            p.undisturbed(t);
+        }
+    }
+
     /// Whether a thread whose slice is used goes on because nobody better is ready for its core.
     pub(super) fn goes_on(&self, threads: &[Thread], id: u32, core: u32) -> bool {
         let t = &threads[id as usize];

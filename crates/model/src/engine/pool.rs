@@ -29,12 +29,13 @@ pub(super) struct PoolState {
     pub create: Site,
     pub destroy: Site,
     pub delay: Site,
+    pub wake: Site,
     /// Slots of threads that have ended, to be used again.
     pub spare: Vec<u32>,
 }
 
 impl PoolState {
-    pub(super) fn new(pool: &Pool, sites: [Site; 4]) -> PoolState {
+    pub(super) fn new(pool: &Pool, sites: [Site; 5]) -> PoolState {
         let lanes = if pool.keyed {
             pool.min_threads.max(1)
         } else {
@@ -57,6 +58,7 @@ impl PoolState {
             create: sites[1],
             destroy: sites[2],
             delay: sites[3],
+            wake: sites[4],
             spare: Vec::new(),
         }
     }
@@ -127,16 +129,38 @@ impl Engine<'_> {
         self.submit(act, job)
     }
 
+    /// Whether a thread that is about to send a job first uses CPU to wake an idle thread for it; then the operation is
+    /// executed again when that is done.
+    #[inline]
+    pub(super) fn pays_for_waking(&mut self, act: u32, entry: u32) -> bool {
+        let pool = &self.pools[self.model.entries[entry as usize].pool];
+        if pool.wake == NO_SITE || self.acts[act as usize].thread == NONE {
+            return false;
+        }
+        let lanes = pool.lanes.len() as u32;
+        let a = &mut self.acts[act as usize];
+        let idle = &pool.lanes[(a.client % lanes) as usize].idle;
+        if std::mem::take(&mut a.paid) || idle.is_empty() {
+            return false;
+        }
+        let site = pool.wake;
+        let demand = self.draw_nanos(site);
+        if self.burst(act, demand) == Flow::On {
+            return false;
+        }
+        let a = &mut self.acts[act as usize];
+        a.paid = true;
+        a.pc -= 1;
+        true
+    }
+
     /// Sends a job to its pool on behalf of `sender`.
     pub(super) fn submit(&mut self, sender: u32, job: u32) -> Flow {
         let j = &self.jobs[job as usize];
-        let (entry, client) = (j.entry, j.client);
-        let pool = self.model.entries[entry as usize].pool as u32;
+        let pool = self.model.entries[j.entry as usize].pool as u32;
         let meter = self.meters.pool(pool as usize, j.class as usize);
         let now = self.now;
-        let p = &mut self.pools[pool as usize];
-        let lanes = p.lanes.len() as u32;
-        let lane = if lanes == 1 { 0 } else { client % lanes };
+        let lane = self.lane_of(pool, job);
         self.record
             .change(self.meters.pool_waiting[pool as usize], now, 1.0);
         if self.enlist(pool, lane, job) {
@@ -228,11 +252,12 @@ impl Engine<'_> {
         };
         let now = self.now;
         let p = &mut self.pools[pool as usize];
-        let Some(job) = p.lanes[lane as usize].line.pop() else {
+        let queued = p.lanes[lane as usize].line.pop();
+        let Some(job) = queued.or_else(|| self.take_from_outside(pool, lane)) else {
             self.acts[act as usize].duty = Duty::Between;
             return self.become_idle(act, pool, lane);
         };
-        p.waiting -= 1;
+        self.pools[pool as usize].waiting -= 1;
         self.record
             .change(self.meters.pool_waiting[pool as usize], now, -1.0);
         self.record
@@ -259,28 +284,45 @@ impl Engine<'_> {
         Flow::On
     }
 
-    /// A place in the queue became free: a sender that waits outside gets it.
+    /// A place in the queue became free: the first sender that waits outside gets it.
     fn let_one_in(&mut self, pool: u32) {
-        let p = &mut self.pools[pool as usize];
-        if p.outside.is_empty() || p.waiting >= p.capacity.max(1) {
+        let p = &self.pools[pool as usize];
+        if p.outside.is_empty() || p.waiting >= p.capacity {
             return;
         }
-        let Some((sender, job)) = p.outside.pop_front() else {
-            return;
-        };
-        let lanes = p.lanes.len() as u32;
-        let lane = if lanes == 1 {
-            0
-        } else {
-            self.jobs[job as usize].client % lanes
-        };
+        let (_, first) = p.outside[0];
+        let lane = self.lane_of(pool, first);
+        if let Some(job) = self.take_from_outside(pool, lane) {
+            self.pools[pool as usize].waiting -= 1;
+            self.enlist(pool, lane, job);
+        }
+    }
+
+    /// The first job that waits outside for a lane; its sender waits for the reply now, or goes on. The job counts as
+    /// queued.
+    fn take_from_outside(&mut self, pool: u32, lane: u32) -> Option<u32> {
+        let outside = &self.pools[pool as usize].outside;
+        let at = (0..outside.len()).find(|&i| self.lane_of(pool, outside[i].1) == lane)?;
+        let p = &mut self.pools[pool as usize];
+        let (sender, job) = p.outside.remove(at)?;
+        p.waiting += 1;
         if self.jobs[job as usize].reply_to == sender {
             self.acts[sender as usize].waiting = Waiting::Reply(job);
         } else {
             self.acts[sender as usize].waiting = Waiting::Nothing;
             self.wake(sender);
         }
-        self.enlist(pool, lane, job);
+        Some(job)
+    }
+
+    #[inline]
+    fn lane_of(&self, pool: u32, job: u32) -> u32 {
+        let lanes = self.pools[pool as usize].lanes.len() as u32;
+        if lanes == 1 {
+            0
+        } else {
+            self.jobs[job as usize].client % lanes
+        }
     }
 
     /// The first phase of an act's job ends now, if it has not yet.
@@ -349,6 +391,7 @@ impl Engine<'_> {
         }
         self.jobs[job as usize].reply_to = NONE;
         let pool = self.model.entries[self.jobs[job as usize].entry as usize].pool as u32;
+        let lane = self.lane_of(pool, job);
         if let Some(handle) = self.jobs[job as usize].patience.take() {
             self.calendar.cancel(handle);
         }
@@ -356,12 +399,6 @@ impl Engine<'_> {
         if p.patience == NO_SITE {
             return;
         }
-        let lanes = p.lanes.len() as u32;
-        let lane = if lanes == 1 {
-            0
-        } else {
-            self.jobs[job as usize].client % lanes
-        };
         if p.lanes[lane as usize].line.remove(|&j| j == job).is_some() {
             p.waiting -= 1;
             let now = self.now;

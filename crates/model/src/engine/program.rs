@@ -3,7 +3,7 @@
 //!
 //! Every place that draws gets a *site*: its distribution with a random stream named after the place.
 
-use crate::model::{Mode, Model, Step};
+use crate::model::{KeepAlive, Mode, Model, Step};
 use crate::random::{Dist, Stream};
 use crate::time::Nanos;
 
@@ -58,6 +58,7 @@ pub enum Op {
         arms: u32,
     },
     ByClass(u32),
+    KeepAlive(u32),
     Jump(u32),
     LoopBegin {
         site: Site,
@@ -93,6 +94,16 @@ impl Sampler {
     }
 }
 
+/// When a kept connection is closed, and how it is opened.
+#[derive(Debug, Clone, Copy)]
+pub struct Keep {
+    pub connection: u32,
+    pub requests: u32,
+    pub idle: Nanos,
+    pub open: u32,
+    pub reopen: u32,
+}
+
 /// All programs of a model.
 #[derive(Default)]
 pub struct Code {
@@ -103,6 +114,8 @@ pub struct Code {
     pub arms: Vec<Vec<(f64, u32)>>,
     /// Class and where its program begins.
     pub class_arms: Vec<Vec<(u32, u32)>>,
+    /// Connections that clients keep.
+    pub keeps: Vec<Keep>,
     /// Where each branch of a fork begins.
     pub forks: Vec<Vec<u32>>,
     /// Where each class's program begins.
@@ -207,6 +220,7 @@ impl Code {
             Step::Fork(branches, wait_for) => return self.fork(branches, *wait_for, name),
             Step::Branch(arms) => return self.branch(arms, name),
             Step::ByClass(arms) => return self.by_class(arms, name),
+            Step::KeepAlive(k) => return self.keep_alive(k, name),
             Step::Loop(times, body) => return self.repeat(times, body, name),
         };
         self.ops.push(op);
@@ -263,6 +277,27 @@ impl Code {
             last.0 = 1.0;
         }
         self.patch(&ends);
+    }
+
+    fn keep_alive(&mut self, k: &KeepAlive, name: &str) {
+        self.ops.push(Op::KeepAlive(self.keeps.len() as u32));
+        let table = self.keeps.len();
+        let mut keep = Keep {
+            connection: k.connection as u32,
+            requests: k.requests,
+            idle: Nanos::from_seconds(k.idle),
+            open: 0,
+            reopen: 0,
+        };
+        self.keeps.push(keep);
+        let open_still = self.placeholder();
+        keep.open = self.here();
+        self.steps(&k.open, &format!("{name}.open"));
+        let opened = self.placeholder();
+        keep.reopen = self.here();
+        self.steps(&k.reopen, &format!("{name}.reopen"));
+        self.keeps[table] = keep;
+        self.patch(&[open_still, opened]);
     }
 
     fn by_class(&mut self, arms: &[(usize, Vec<Step>)], name: &str) {

@@ -28,6 +28,16 @@ pub struct Segment {
 }
 
 impl Segment {
+    /// All of `segments` as one, if there are any.
+    pub fn merged(segments: &[Segment]) -> Vec<Segment> {
+        let mut list = segments.iter().cloned();
+        let Some(mut first) = list.next() else {
+            return Vec::new();
+        };
+        list.for_each(|s| first.merge(s));
+        vec![first]
+    }
+
     fn merge(&mut self, next: Segment) {
         self.seconds += next.seconds;
         self.end = next.end;

@@ -19,6 +19,8 @@ pub(super) struct Holding {
     pub act: u32,
     pub units: u32,
     since: Time,
+    /// How often its connection has been used, this time included.
+    uses: u32,
 }
 
 pub(super) struct ResourceState {
@@ -26,30 +28,73 @@ pub(super) struct ResourceState {
     pub free: u32,
     pub holders: Vec<Holding>,
     pub line: VecDeque<(u32, u32)>,
+    lifo: bool,
     prefer_readers: bool,
     /// Whether somebody else may release what one acquired.
     anonymous: bool,
     connect: Site,
-    /// Connections that have been opened.
-    opened: u32,
+    idle_timeout: Nanos,
+    most_uses: u32,
+    /// Connections that are open and unused: since when, and how often they were used. The latest is used first.
+    open: Vec<(Time, u32)>,
 }
 
 impl ResourceState {
     pub(super) fn new(resource: &Resource, connect: Site) -> ResourceState {
         let read_write = matches!(resource.kind, ResourceKind::ReadWrite { .. });
+        let (idle_timeout, most_uses) = match resource.kind {
+            ResourceKind::Connections { idle, uses, .. } => (Nanos::from_seconds(idle), uses),
+            _ => (Nanos(u64::MAX), u32::MAX),
+        };
         let units = if read_write { ALL } else { resource.units };
         ResourceState {
             units,
             free: units,
             holders: Vec::new(),
             line: VecDeque::new(),
+            lifo: resource.lifo,
             prefer_readers: resource.kind
                 == ResourceKind::ReadWrite {
                     prefer_readers: true,
                 },
             anonymous: resource.kind == ResourceKind::Semaphore,
             connect,
-            opened: 0,
+            idle_timeout,
+            most_uses,
+            open: Vec::new(),
+        }
+    }
+
+    /// Takes connections that are open, as far as there are: how often the most used of them was used before; `None` if
+    /// one must be opened.
+    fn use_connections(&mut self, now: Time, units: u32) -> Option<u32> {
+        if self.connect == NO_SITE {
+            return None;
+        }
+        // The oldest are closed first.
+        let stale = self
+            .open
+            .partition_point(|c| now.since(c.0) >= self.idle_timeout);
+        self.open.drain(..stale);
+        let taken = self
+            .open
+            .split_off(self.open.len().saturating_sub(units as usize));
+        let whole = taken.len() == units as usize;
+        taken.iter().map(|c| c.1).max().filter(|_| whole)
+    }
+
+    fn rest_connections(&mut self, now: Time, holding: Holding) {
+        if self.connect != NO_SITE && holding.uses < self.most_uses {
+            let rest = std::iter::repeat_n((now, holding.uses), holding.units as usize);
+            self.open.extend(rest);
+        }
+    }
+
+    fn join_line(&mut self, act: u32, units: u32) {
+        if self.lifo {
+            self.line.push_front((act, units));
+        } else {
+            self.line.push_back((act, units));
         }
     }
 
@@ -74,7 +119,7 @@ impl Engine<'_> {
             self.record.add(meter, 1.0);
             return self.grant(act, resource, units);
         }
-        r.line.push_back((act, units));
+        r.join_line(act, units);
         self.record.add(meter + 3, 1.0);
         self.record
             .change(self.meters.resource_waiting[resource as usize], now, 1.0);
@@ -88,18 +133,18 @@ impl Engine<'_> {
         let now = self.now;
         let r = &mut self.resources[resource as usize];
         r.free -= units;
+        let uses = r.use_connections(now, units);
         r.holders.push(Holding {
             act,
             units,
             since: now,
+            uses: uses.unwrap_or(0).saturating_add(1),
         });
         self.record
             .change(self.meters.resource_held[resource as usize], now, 1.0);
-        let held = r.units - r.free;
-        if r.connect != NO_SITE && held > r.opened {
-            r.opened = held;
-            let site = r.connect;
-            let pause = self.draw_nanos(site);
+        let connect = self.resources[resource as usize].connect;
+        if connect != NO_SITE && uses.is_none() {
+            let pause = self.draw_nanos(connect);
             if pause > Nanos::ZERO {
                 let timer = self.schedule(pause, Event::Resume(act));
                 self.acts[act as usize].timer = Some(timer);
@@ -135,6 +180,7 @@ impl Engine<'_> {
         let r = &mut self.resources[resource as usize];
         let holding = r.holders.swap_remove(at);
         r.free += holding.units;
+        r.rest_connections(now, holding);
         let meter = self.meters.resource(resource as usize);
         self.record
             .add(meter + 2, now.since(holding.since).seconds());
@@ -224,7 +270,7 @@ impl Engine<'_> {
                     self.wake(act);
                 }
             } else {
-                r.line.push_back((act, 1));
+                r.join_line(act, 1);
                 self.acts[act as usize].waiting = Waiting::Resource(mutex);
                 self.record
                     .change(self.meters.resource_waiting[mutex as usize], now, 1.0);

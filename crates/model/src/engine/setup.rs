@@ -191,6 +191,7 @@ impl<'m> Engine<'m> {
                         format!("pool.{}.destroy", p.name),
                     ),
                     optional(&mut code, &p.start_delay, format!("pool.{}.delay", p.name)),
+                    optional(&mut code, &p.wake_cpu, format!("pool.{}.wake", p.name)),
                 ];
                 super::pool::PoolState::new(p, sites)
             })
@@ -200,7 +201,7 @@ impl<'m> Engine<'m> {
             .iter()
             .map(|r| {
                 let connect = match &r.kind {
-                    ResourceKind::Connections { connect } => {
+                    ResourceKind::Connections { connect, .. } => {
                         optional(&mut code, connect, format!("resource.{}.connect", r.name))
                     }
                     _ => NO_SITE,
@@ -300,6 +301,9 @@ impl<'m> Engine<'m> {
             record,
             in_system: 0,
             flood,
+            working: 0,
+            over: false,
+            turns: 0,
         };
         engine.open_heaps();
         engine.open_pools();

@@ -1,7 +1,7 @@
 //! Executing programs: one act goes on until it must wait, uses CPU, loses its core or ends.
 
 use super::program::{NO_SITE, Op};
-use super::{Duty, Engine, Event, NONE, Role, Waiting};
+use super::{Duty, Engine, Event, MOST_TURNS, NONE, Role, Waiting};
 use crate::time::Nanos;
 
 /// How an operation left its act.
@@ -104,6 +104,10 @@ impl Engine<'_> {
                 let at = (self.now.0 / tick.0 + ticks) * tick.0;
                 self.pause(act, Nanos(at - self.now.0))
             }
+            Op::KeepAlive(which) => {
+                self.keep_alive(act, which);
+                Flow::On
+            }
             Op::Jump(to) => {
                 self.acts[act as usize].pc = to;
                 Flow::On
@@ -124,6 +128,11 @@ impl Engine<'_> {
                     self.acts[act as usize].pc = to;
                 }
                 Flow::On
+            }
+            Op::Call { entry, .. } | Op::Forward(entry) | Op::Send(entry)
+                if self.pays_for_waking(act, entry) =>
+            {
+                Flow::Stop
             }
             Op::Call { entry, patience } => self.call(act, entry, patience),
             Op::Forward(entry) => self.forward(act, entry),
@@ -171,6 +180,12 @@ impl Engine<'_> {
                 *left -= 1;
                 if *left > 0 {
                     a.pc = begin + 1;
+                    self.turns += 1;
+                    if self.turns > MOST_TURNS {
+                        // The run ends as soon as it sees this.
+                        self.ready.push_back(act);
+                        return Flow::Stop;
+                    }
                 } else {
                     a.depth -= 1;
                 }

@@ -83,6 +83,10 @@ pub(crate) fn each(steps: &[Step], visit: &mut impl FnMut(&Step)) {
             Step::Fork(branches, _) => branches.iter().for_each(|b| each(b, visit)),
             Step::Branch(arms) => arms.iter().for_each(|(_, b)| each(b, visit)),
             Step::ByClass(arms) => arms.iter().for_each(|(_, b)| each(b, visit)),
+            Step::KeepAlive(k) => {
+                each(&k.open, visit);
+                each(&k.reopen, visit);
+            }
             Step::Loop(_, body) | Step::Phase(_, body) => each(body, visit),
             _ => {}
         }
@@ -104,28 +108,20 @@ fn releases_untaken<'m>(steps: &[Step], model: &'m Model, held: &mut [i64]) -> O
                 return Some(&model.resources[*mutex].name);
             }
             Step::Branch(arms) => {
-                // An arm may take what a later one gives back: the most that any of them holds counts.
-                let before = held.to_vec();
-                for (_, body) in arms {
-                    let mut inner = before.clone();
-                    if let Some(name) = releases_untaken(body, model, &mut inner) {
-                        return Some(name);
-                    }
-                    held.iter_mut()
-                        .zip(inner)
-                        .for_each(|(h, i)| *h = (*h).max(i));
+                let arms: Vec<&[Step]> = arms.iter().map(|a| a.1.as_slice()).collect();
+                if let Some(name) = arms_release_untaken(&arms, model, held) {
+                    return Some(name);
                 }
             }
             Step::ByClass(arms) => {
-                let before = held.to_vec();
-                for (_, body) in arms {
-                    let mut inner = before.clone();
-                    if let Some(name) = releases_untaken(body, model, &mut inner) {
-                        return Some(name);
-                    }
-                    held.iter_mut()
-                        .zip(inner)
-                        .for_each(|(h, i)| *h = (*h).max(i));
+                let arms: Vec<&[Step]> = arms.iter().map(|a| a.1.as_slice()).collect();
+                if let Some(name) = arms_release_untaken(&arms, model, held) {
+                    return Some(name);
+                }
+            }
+            Step::KeepAlive(k) => {
+                if let Some(name) = arms_release_untaken(&[&k.open, &k.reopen], model, held) {
+                    return Some(name);
                 }
             }
             Step::Loop(_, body) | Step::Phase(_, body) => {
@@ -135,6 +131,26 @@ fn releases_untaken<'m>(steps: &[Step], model: &'m Model, held: &mut [i64]) -> O
             }
             _ => {}
         }
+    }
+    None
+}
+
+/// The same for programs of which one is executed. One may take what a later step gives back: the most that any of them
+/// holds counts.
+fn arms_release_untaken<'m>(
+    arms: &[&[Step]],
+    model: &'m Model,
+    held: &mut [i64],
+) -> Option<&'m str> {
+    let before = held.to_vec();
+    for body in arms {
+        let mut inner = before.clone();
+        if let Some(name) = releases_untaken(body, model, &mut inner) {
+            return Some(name);
+        }
+        held.iter_mut()
+            .zip(inner)
+            .for_each(|(h, i)| *h = (*h).max(i));
     }
     None
 }

@@ -2,6 +2,7 @@
 
 use super::LoadError;
 use super::section::Section;
+use crate::engine::limits::MOST_SETS;
 use crate::model::{
     Discipline, Group, Guard, Heap, Machine, Manager, Model, Pool, Queue, Resource, ResourceKind,
     Scheduler, Station, UNLIMITED, WhenFull,
@@ -31,7 +32,7 @@ pub(super) fn read(root: &Section<'_>, model: &mut Model) -> Result<(), LoadErro
     }
     for (name, s) in root.named("groups")? {
         let quota = s.number("quota", 1e-6, ANY)?;
-        let period = s.number("period", 1e-6, ANY)?.unwrap_or(0.1);
+        let period = s.number("period", 1e-4, ANY)?.unwrap_or(0.1);
         let priority = s.number("priority", 0.0, ANY)?.unwrap_or(1.0);
         model.groups.push(Group {
             name,
@@ -98,6 +99,39 @@ pub(super) fn read(root: &Section<'_>, model: &mut Model) -> Result<(), LoadErro
         model.managers.push(manager);
         s.finish()?;
     }
+    check_sharing(root, model)
+}
+
+/// Limits of processor sharing with affinity, and of quotas.
+fn check_sharing(root: &Section<'_>, model: &Model) -> Result<(), LoadError> {
+    for (m, machine) in model.machines.iter().enumerate() {
+        let here = || model.pools.iter().filter(move |p| p.machine == Some(m));
+        let mut sets: Vec<u128> = here().map(|p| p.affinity).collect();
+        sets.sort_unstable();
+        sets.dedup();
+        let managed = model.managers.iter().filter(|x| x.machine == m);
+        let count = sets.len() + managed.map(|x| x.groups.len()).sum::<usize>();
+        if machine.scheduler == Scheduler::ProcessorSharing && count > MOST_SETS {
+            let message = format!(
+                "machines.{} shares its cores among {count} different sets of them; under ps there can be {MOST_SETS}: \
+                 use cfs or eevdf",
+                machine.name
+            );
+            return Err(root.context.wrong(1, message));
+        }
+    }
+    for (name, s) in root.named("groups")? {
+        let own = |p: &&Pool| p.group.is_some_and(|g| model.groups[g].name == name);
+        let mut machines: Vec<_> = model.pools.iter().filter(own).map(|p| p.machine).collect();
+        machines.sort_unstable();
+        machines.dedup();
+        if machines.len() > 1 && s.node("quota").is_some() {
+            return Err(s.wrong(
+                "quota",
+                "its pools are on several machines; give each machine a group",
+            ));
+        }
+    }
     Ok(())
 }
 
@@ -115,8 +149,9 @@ fn machine(name: String, s: &Section<'_>) -> Result<Machine, LoadError> {
         ("cfs", 6),
         ("eevdf", 7),
     ];
+    // Below a microsecond a run would consist of nothing but turns.
     let positive = |key: &str, default: f64| -> Result<f64, LoadError> {
-        Ok(s.number(key, 1e-9, ANY)?.unwrap_or(default))
+        Ok(s.number(key, 1e-6, ANY)?.unwrap_or(default))
     };
     // A model may choose its scheduler by a parameter: the others' keys then stand there too.
     for key in SCHEDULER_KEYS {
@@ -223,6 +258,9 @@ fn pool(name: String, s: &Section<'_>, model: &Model) -> Result<Pool, LoadError>
     let mut affinity = u128::MAX;
     if let Some(list) = s.list("cores")? {
         let cores = machine.map_or(0, |m| model.machines[m].cores);
+        if cores > 128 {
+            return Err(s.wrong("cores", "a choice of cores needs a machine of 1 to 128"));
+        }
         affinity = 0;
         for node in list {
             let core = s.context.number_of("cores", node)?;
@@ -238,21 +276,11 @@ fn pool(name: String, s: &Section<'_>, model: &Model) -> Result<Pool, LoadError>
             affinity |= 1 << core as u32;
         }
     }
-    let shares = |m: usize| model.machines[m].scheduler == Scheduler::ProcessorSharing;
     let group = s.reference("group", "group", &names(&model.groups, |g| &g.name))?;
-    if machine.is_some_and(shares) {
-        if affinity != u128::MAX {
-            return Err(s.wrong(
-                "cores",
-                "processor sharing knows no cores; use fcfs, round-robin, cfs or eevdf",
-            ));
-        }
-        if group.is_some_and(|g| model.groups[g].quota.is_some()) {
-            return Err(s.wrong(
-                "group",
-                "a quota needs a machine with fcfs, round-robin, priority, cfs or eevdf",
-            ));
-        }
+    let priority = s.number("priority", -1e6, 1e6)?.unwrap_or(0.0) as i32;
+    let weight = s.number("weight", 1.0, 1e6)?.unwrap_or(1024.0);
+    if let Some(m) = machine {
+        check_scheduler(s, &model.machines[m], priority, weight)?;
     }
     let keyed = s.flag("keyed")?;
     if keyed && min_threads != max_threads {
@@ -274,20 +302,51 @@ fn pool(name: String, s: &Section<'_>, model: &Model) -> Result<Pool, LoadError>
             .unwrap_or(if min_threads == 0 { 0.0 } else { ANY }),
         create_cpu: s.dist("create_cpu")?,
         destroy_cpu: s.dist("destroy_cpu")?,
+        wake_cpu: s.dist("wake_cpu")?,
         start_delay: s.dist("start_delay")?,
         queue: queue(s, "queue", &[])?,
         wake_last: s
             .choice("wake", &[("first", false), ("last", true)])?
             .unwrap_or(false),
         keyed,
-        weight: s.number("weight", 1.0, 1e6)?.unwrap_or(1024.0),
-        priority: s.number("priority", -1e6, 1e6)?.unwrap_or(0.0) as i32,
+        weight,
+        priority,
         affinity,
         group,
         heap: s.reference("heap", "heap", &names(&model.heaps, |h| &h.name))?,
     };
     s.finish()?;
     Ok(pool)
+}
+
+/// Refuses what the machine's scheduler would not look at, rather than leave it without effect.
+fn check_scheduler(
+    s: &Section<'_>,
+    machine: &Machine,
+    priority: i32,
+    weight: f64,
+) -> Result<(), LoadError> {
+    use Scheduler::{Cfs, Eevdf, Priority, ProcessorSharing};
+    if priority != 0 && !matches!(machine.scheduler, Priority { .. }) {
+        let message = format!(
+            "the scheduler of {} knows no priorities; use priority or priority-nonpreemptive",
+            machine.name
+        );
+        return Err(s.wrong("priority", message));
+    }
+    if weight != 1024.0
+        && !matches!(
+            machine.scheduler,
+            ProcessorSharing | Cfs { .. } | Eevdf { .. }
+        )
+    {
+        let message = format!(
+            "the scheduler of {} knows no weights; use ps, cfs or eevdf",
+            machine.name
+        );
+        return Err(s.wrong("weight", message));
+    }
+    Ok(())
 }
 
 fn station(name: String, s: &Section<'_>) -> Result<Station, LoadError> {
@@ -336,9 +395,19 @@ fn resource(name: String, s: &Section<'_>) -> Result<Resource, LoadError> {
         2 => ResourceKind::Semaphore,
         _ => ResourceKind::Connections {
             connect: s.dist("connect")?,
+            idle: s.number("idle_timeout", 0.0, ANY)?.unwrap_or(ANY),
+            uses: s.count("uses", 1.0)?.unwrap_or(UNLIMITED),
         },
     };
-    Ok(Resource { name, units, kind })
+    let lifo = s
+        .choice("queue", &[("fifo", false), ("lifo", true)])?
+        .unwrap_or(false);
+    Ok(Resource {
+        name,
+        units,
+        lifo,
+        kind,
+    })
 }
 
 fn heap(name: String, s: &Section<'_>, model: &Model) -> Result<Heap, LoadError> {
@@ -363,11 +432,8 @@ fn manager(s: &Section<'_>, model: &Model) -> Result<Manager, LoadError> {
         .collect();
     let machine = s.reference("machine", "machine", &names(&model.machines, |m| &m.name))?;
     let machine = s.required("machine", machine)?;
-    if model.machines[machine].scheduler == Scheduler::ProcessorSharing {
-        return Err(s.wrong(
-            "machine",
-            "a CPU manager needs fcfs, round-robin, priority, cfs or eevdf",
-        ));
+    if model.machines[machine].cores > 128 {
+        return Err(s.wrong("machine", "a CPU manager divides 1 to 128 cores"));
     }
     let mut groups = Vec::new();
     for node in s.required("groups", s.list("groups")?)? {

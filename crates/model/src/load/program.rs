@@ -14,7 +14,7 @@ use crate::model::{Entry, Mode, Model, ResourceKind, Step};
 use crate::random::Dist;
 
 /// What can be the verb of a step.
-const VERBS: [&str; 25] = [
+const VERBS: [&str; 26] = [
     "cpu",
     "wait",
     "sleep",
@@ -40,6 +40,7 @@ const VERBS: [&str; 25] = [
     "transfer",
     "connect",
     "handshake",
+    "keep_alive",
 ];
 
 struct Tls {
@@ -174,7 +175,7 @@ impl<'a> Programs<'a> {
         Ok(steps)
     }
 
-    fn body(
+    pub(super) fn body(
         &mut self,
         s: &Section<'_>,
         key: &str,
@@ -386,6 +387,7 @@ impl<'a> Programs<'a> {
                 let (latency, _) = parts::link(self.root, &link)?;
                 steps.push(Step::Wait(composite::scaled(latency, 2.0)));
             }
+            "keep_alive" => steps.push(self.keep_alive(s, thread, depth)?),
             _ => self.handshake(s, thread, steps)?,
         }
         Ok(())

@@ -7,7 +7,7 @@ use super::LoadError;
 use super::program::Programs;
 use super::section::{Section, find};
 use super::tree::Node;
-use crate::model::{Arrivals, Class, Model, Source};
+use crate::model::{Arrivals, Class, Model, Quota, Source, UNLIMITED};
 use crate::random::Dist;
 use std::path::Path;
 
@@ -50,7 +50,9 @@ pub(super) fn read(root: &Section<'_>, model: &mut Model) -> Result<(), LoadErro
                 next[i].push((i, again));
             }
             let think = s.dist("think")?;
+            let quota = quota(s, &arrivals)?;
             model.sources.push(Source {
+                quota,
                 name: name.clone(),
                 arrivals,
                 start: vec![(i, 1.0)],
@@ -63,6 +65,7 @@ pub(super) fn read(root: &Section<'_>, model: &mut Model) -> Result<(), LoadErro
     let names: Vec<&str> = classes.iter().map(|c| c.0.as_str()).collect();
     for (name, s) in root.named("sessions")? {
         let arrivals = s.required("arrivals", arrivals(&s)?)?;
+        let quota = quota(&s, &arrivals)?;
         let start = chances(&s, "start", &names)?.unwrap_or_else(|| vec![(0, 1.0)]);
         let mut next = vec![Vec::new(); count];
         if let Some(chain) = s.section("next")? {
@@ -77,6 +80,7 @@ pub(super) fn read(root: &Section<'_>, model: &mut Model) -> Result<(), LoadErro
             start,
             next,
             think: s.dist("think")?,
+            quota,
         });
         s.finish()?;
     }
@@ -85,6 +89,20 @@ pub(super) fn read(root: &Section<'_>, model: &mut Model) -> Result<(), LoadErro
         return Err(root.context.wrong(1, message));
     }
     Ok(())
+}
+
+/// `each = 200, least_time = "45s"`: the clients of a benchmark run.
+fn quota(s: &Section<'_>, arrivals: &Arrivals) -> Result<Option<Quota>, LoadError> {
+    s.known("least_time");
+    let Some(requests) = s.count("each", 0.0)? else {
+        return Ok(None);
+    };
+    // A model may choose between a run that ends and one that does not by a parameter.
+    if requests == 0 || requests == UNLIMITED || !matches!(arrivals, Arrivals::Closed(_)) {
+        return Ok(None);
+    }
+    let seconds = s.number("least_time", 0.0, 1e6)?.unwrap_or(0.0);
+    Ok(Some(Quota { requests, seconds }))
 }
 
 /// `{ home = 0.3, search = 0.5 }`: classes with probabilities; what is missing to 1 leaves.

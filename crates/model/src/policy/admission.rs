@@ -21,7 +21,7 @@ pub struct Snapshot {
     pub cost_resumed: f64,
 }
 
-/// How many to let in during the interval.
+/// How many to let in during the interval; `u64::MAX` is no bound.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Budget {
     /// New connections.
@@ -30,19 +30,24 @@ pub struct Budget {
     pub resumed: u64,
 }
 
-/// The budget of the next interval.
+/// The budget of the next interval. Nothing left admits nobody, whatever they cost; what costs nothing is otherwise not
+/// bounded. `models/vectors/admission.json` has cases that every implementation of this rule agrees with.
 pub fn budget(s: &Snapshot) -> Budget {
     let capacity = (s.interval * s.cpus).max(0.0);
-    let floor = |x: f64| {
-        if x.is_finite() {
-            (x + 1e-9).floor().max(0.0) as u64
-        } else {
-            u64::MAX
-        }
-    };
     Budget {
-        new: floor((capacity - s.resumed * s.cost_resumed) / s.cost_new),
-        resumed: floor(capacity / s.cost_resumed),
+        new: fit_into(capacity - s.resumed * s.cost_resumed, s.cost_new),
+        resumed: fit_into(capacity, s.cost_resumed),
+    }
+}
+
+/// How many of `cost` go into `seconds`. A quotient that is a whole number in decimal fractions stays so in binary ones.
+fn fit_into(seconds: f64, cost: f64) -> u64 {
+    if seconds <= 1e-12 {
+        0
+    } else if cost <= 0.0 {
+        u64::MAX
+    } else {
+        (seconds / cost + 1e-9).floor() as u64
     }
 }
 

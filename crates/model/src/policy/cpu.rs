@@ -100,49 +100,86 @@ fn round_robin(requests: &[Request], cpus: u32, turn: usize) -> Vec<u32> {
     given
 }
 
-/// Water-filling with largest remainders: proportional to `weight`, nobody above its request, a floor of one CPU.
+/// Water-filling with largest remainders: proportional to `weight`, nobody above its request, a floor of one CPU as long
+/// as there are enough; without, one each to the weightiest.
 fn fill(requests: &[Request], cpus: u32, weight: impl Fn(&Request) -> f64) -> Vec<u32> {
-    let n = requests.len();
-    let mut given = vec![0u32; n];
-    let mut left = cpus;
-    let weights: Vec<f64> = requests
-        .iter()
-        .map(|r| if r.cpus > 0 { weight(r) } else { 0.0 })
+    let mut given = vec![0u32; requests.len()];
+    let weights: Vec<f64> = requests.iter().map(weight).collect();
+    let mut wanting: Vec<usize> = (0..requests.len())
+        .filter(|&i| requests[i].cpus > 0)
         .collect();
-    // The floor first, to the weightiest if there are not enough.
-    let mut order: Vec<usize> = (0..n).filter(|&i| requests[i].cpus > 0).collect();
-    order.sort_by(|&a, &b| weights[b].total_cmp(&weights[a]).then(a.cmp(&b)));
-    for &i in order.iter().take(left as usize) {
-        given[i] = 1;
-    }
-    left -= given.iter().sum::<u32>();
-    // Then each of the rest to whoever is furthest below its ideal share; those at their request drop out, and the
-    // ideal of the others grows.
-    while left > 0 {
-        let open: Vec<usize> = (0..n).filter(|&i| given[i] < requests[i].cpus).collect();
-        if open.is_empty() {
-            break;
+    if wanting.len() >= cpus as usize {
+        wanting.sort_by(|&a, &b| weights[b].total_cmp(&weights[a]).then(a.cmp(&b)));
+        for &i in wanting.iter().take(cpus as usize) {
+            given[i] = 1;
         }
-        let total: f64 = open.iter().map(|&i| weights[i]).sum();
-        let pot = f64::from(left + open.iter().map(|&i| given[i]).sum::<u32>());
-        let need = |i: usize| {
-            let ideal = if total > 0.0 {
-                pot * weights[i] / total
-            } else {
-                pot / open.len() as f64
-            };
-            ideal.min(f64::from(requests[i].cpus)) - f64::from(given[i])
-        };
-        let Some(&next) = open
-            .iter()
-            .min_by(|&&a, &&b| need(b).total_cmp(&need(a)).then(a.cmp(&b)))
-        else {
-            break;
-        };
-        given[next] += 1;
-        left -= 1;
+        return given;
+    }
+    // In billionths of a CPU, so that shares that are equal as fractions are equal here.
+    const WHOLE: u64 = 1_000_000_000;
+    let ideal = levels(requests, &weights, &wanting, f64::from(cpus));
+    let parts: Vec<u64> = ideal
+        .iter()
+        .map(|x| (x * WHOLE as f64).round() as u64)
+        .collect();
+    for (&i, part) in wanting.iter().zip(&parts) {
+        given[i] = (part / WHOLE) as u32;
+    }
+    let left = cpus.saturating_sub(given.iter().sum());
+    let mut order: Vec<(u64, usize)> = wanting
+        .iter()
+        .zip(&parts)
+        .filter(|&(&i, _)| given[i] < requests[i].cpus)
+        .map(|(&i, part)| (part % WHOLE, i))
+        .collect();
+    order.sort_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(&b.1)));
+    for &(_, i) in order.iter().take(left as usize) {
+        given[i] += 1;
     }
     given
+}
+
+/// The share of each of `wanting` as a real number: in proportion to its weight between one CPU and its request. In each
+/// round the shares at present weights are clamped; those that had to be raised are settled if raising took more than
+/// lowering gave, else those that had to be lowered, and the rest share what is left.
+fn levels(requests: &[Request], weights: &[f64], wanting: &[usize], cpus: f64) -> Vec<f64> {
+    let mut shares = vec![0.0; wanting.len()];
+    let mut open: Vec<usize> = (0..wanting.len()).collect();
+    let mut pot = cpus;
+    while !open.is_empty() {
+        let total: f64 = open.iter().map(|&k| weights[wanting[k]]).sum();
+        let mut excess = 0.0;
+        let clamped: Vec<(usize, f64, f64)> = open
+            .iter()
+            .map(|&k| {
+                let part = if total > 0.0 {
+                    weights[wanting[k]] / total
+                } else {
+                    1.0 / open.len() as f64
+                };
+                let raw = pot * part;
+                let share = raw.clamp(1.0, f64::from(requests[wanting[k]].cpus));
+                excess += share - raw;
+                (k, raw, share)
+            })
+            .collect();
+        let mut still = Vec::new();
+        for (k, raw, share) in clamped {
+            let settled = match excess {
+                e if e > 1e-9 => share > raw,
+                e if e < -1e-9 => share < raw,
+                _ => true,
+            };
+            if settled {
+                shares[k] = share;
+                pot -= share;
+            } else {
+                still.push(k);
+            }
+        }
+        open = still;
+    }
+    shares
 }
 
 /// Which CPUs: keeps what an application has where it can (cache affinity), takes from those that have too many, and

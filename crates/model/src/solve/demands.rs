@@ -46,6 +46,9 @@ pub fn of(model: &Model) -> Result<Vec<Demands>, String> {
             if c.timeout.is_some() {
                 d.obstacle = Some("clients time out".into());
             }
+            if model.terminates() {
+                d.obstacle = Some("clients leave when they have done their work".into());
+            }
             let walk = Walk { model, class };
             walk.steps(&mut d, &c.program, 1.0, None, 0)?;
             Ok(d)
@@ -144,6 +147,7 @@ impl Walk<'_> {
                 }
                 Step::Loop(n, body) => self.steps(d, body, times * n.mean(), pool, depth + 1)?,
                 Step::Phase(_, body) => self.steps(d, body, times, pool, depth + 1)?,
+                Step::KeepAlive(_) => block(d, "connections are kept open and closed"),
                 Step::Allocate(_) => block(d, "collections stop threads"),
                 Step::Admit(..) => block(d, "a guard refuses some"),
                 Step::Fail => block(d, "requests fail"),

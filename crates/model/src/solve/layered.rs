@@ -1,18 +1,18 @@
 //! A layered approximation for thread pools in front of machines (after Rolia and Sevcik, 1995, and Woodside et al.,
-//! 1995, simplified to finite-source queues).
+//! 1995, simplified to one queue at a time).
 //!
-//! Each pool and each machine is a queue whose customers are the threads or clients that can ask it. A queue's service
-//! time is what its lower layers take; its customers' think time is what the rest of their cycle takes. Every queue is
-//! solved exactly as a finite-source M/M/c (machine repair) given the others, and all are iterated until nothing
-//! changes. Second phases delay the next request of the same client (overtaking) and count in utilization.
+//! Each pool, machine and station is a queue whose customers, class by class, are the threads or clients that can ask it.
+//! A queue's service time is what its lower layers take; its customers' think time is what the rest of their cycle takes.
+//! Every queue is solved given the others ([`super::contention`]), and all are iterated until nothing changes. Second
+//! phases delay the next request of the same client (overtaking) and count in utilization.
 //!
-//! For one class of closed clients. Exact for one layer of exponential service; with several layers typically within
-//! ten percent, which the tests check against simulation.
+//! For any number of closed and open classes, without locks. Exact for one layer of one class of exponential service;
+//! with several layers or classes typically within ten percent, which the tests check against simulation.
 
-use super::mva::{self, Center, Kind, Network};
+use super::contention::{Customer, Order, Population, waits};
 use super::product_form::{blank, class_answer};
 use crate::answer::{Answer, StationAnswer};
-use crate::model::{Arrivals, Model, Step, UNLIMITED};
+use crate::model::{Arrivals, Discipline, Model, Scheduler, Step, UNLIMITED};
 use crate::random::Dist;
 use crate::stats::Estimate;
 
@@ -23,160 +23,296 @@ struct Phases {
     second: f64,
 }
 
+/// Where a class's requests come from.
+#[derive(Debug, Clone, Copy)]
+enum Origin {
+    Closed(u32, f64),
+    Open(f64),
+}
+
 struct State<'m> {
     model: &'m Model,
-    /// Wait for a thread of each pool.
-    wait: Vec<f64>,
-    /// How much longer CPU takes on each machine than its demand.
-    stretch: Vec<f64>,
+    /// Wait for a thread of each pool, per class.
+    wait: Vec<Vec<f64>>,
+    /// How much longer CPU takes on each machine than its demand, per class.
+    stretch: Vec<Vec<f64>>,
+    /// Wait at each station per visit, per class.
+    queued: Vec<Vec<f64>>,
+    /// Requests per second, per class.
+    rate: Vec<f64>,
+    origin: Vec<Origin>,
 }
 
 /// Solves `model`; `Err` says what stands against it.
 pub fn solve(model: &Model) -> Result<Answer, String> {
-    let [source] = &model.sources[..] else {
-        return Err("there are several sources".into());
-    };
-    let Arrivals::Closed(clients) = source.arrivals else {
-        return Err("arrivals are not closed".into());
-    };
-    if model.classes.len() != 1 || source.next.iter().any(|n| !n.is_empty()) {
-        return Err("there are several classes".into());
+    if model.terminates() {
+        return Err("clients leave when they have done their work".into());
     }
-    if !model.resources.is_empty() {
-        return Err("resources are held".into());
+    if !model.managers.is_empty() || model.groups.iter().any(|g| g.quota.is_some()) {
+        return Err("CPUs are divided by quotas or a manager".into());
     }
-    let think = source.think.as_ref().map_or(0.0, Dist::mean);
-    let n = f64::from(clients);
+    let origin = origins(model)?;
+    let classes = model.classes.len();
     let mut state = State {
         model,
-        wait: vec![0.0; model.pools.len()],
-        stretch: vec![1.0; model.machines.len()],
+        wait: vec![vec![0.0; classes]; model.pools.len()],
+        stretch: vec![vec![1.0; classes]; model.machines.len()],
+        queued: vec![vec![0.0; classes]; model.stations.len()],
+        rate: vec![0.0; classes],
+        origin,
     };
-    let mut x = 0.0;
-    let mut response = 0.0;
-    for round in 0..5000 {
-        response = state.program(&model.classes[0].program, 0)?.first;
-        let before = x;
-        x = n / (think + response);
-        let mut change = (x - before).abs();
-        for p in 0..model.pools.len() {
-            let visits = state.visits(&model.classes[0].program, &|e| {
-                f64::from(u8::from(model.entries[e].pool == p))
-            });
-            let threads = model.pools[p].max_threads;
-            if visits == 0.0 || threads == UNLIMITED {
-                continue;
-            }
-            let hold = state.holding(p)?;
-            let customers = state.callers(p, clients);
-            let cycle = f64::from(customers) / (x * visits) - hold.first - state.wait[p];
-            let new = finite_source_wait(customers, cycle.max(0.0), hold, threads);
-            let damped = if round < 2 {
-                new
-            } else {
-                0.5 * (new + state.wait[p])
+    let mut response = vec![0.0; classes];
+    let mut overloaded = 0;
+    for _ in 0..5000 {
+        let mut change = 0.0;
+        for c in 0..classes {
+            response[c] = state.steps(&model.classes[c].program, c, None, 0)?.first;
+            let rate = match state.origin[c] {
+                Origin::Closed(n, think) => f64::from(n) / (think + response[c]).max(1e-300),
+                Origin::Open(rate) => rate,
             };
-            change += (damped - state.wait[p]).abs();
-            state.wait[p] = damped;
+            change += (rate - state.rate[c]).abs();
+            state.rate[c] = rate;
         }
-        for m in 0..model.machines.len() {
-            let demand = state.cpu(&model.classes[0].program, m, None);
-            if demand == 0.0 || model.machines[m].cores == UNLIMITED {
-                continue;
+        let round = state
+            .pools()
+            .and_then(|a| Ok(a + state.machines()? + state.stations()?));
+        match round {
+            Ok(moved) => {
+                change += moved;
+                overloaded = 0;
             }
-            let customers = state.threads_on(m, clients);
-            let residence = demand * state.stretch[m];
-            let cycle = f64::from(customers) / x - residence;
-            let hold = Phases {
-                first: demand,
-                second: 0.0,
-            };
-            let wait = finite_source_wait(customers, cycle.max(0.0), hold, model.machines[m].cores);
-            let new = 0.5 * (1.0 + wait / demand + state.stretch[m]);
-            change += (new - state.stretch[m]).abs();
-            state.stretch[m] = new;
+            Err(Trouble::Inapplicable(why)) => return Err(why),
+            // On the way to the solution waits may be too long for a while.
+            Err(Trouble::Overload(_)) if overloaded < 100 => {
+                overloaded += 1;
+                change = f64::INFINITY;
+            }
+            Err(Trouble::Overload(what)) => {
+                let mut answer = blank(model, "utilization law");
+                answer.problem = Some(format!("unstable: {what} is asked for more than it has"));
+                return Ok(answer);
+            }
         }
-        if change < 1e-12 * (1.0 + x) {
+        if change < 1e-11 * (1.0 + state.rate.iter().sum::<f64>()) {
             break;
         }
     }
-    let mut answer = blank(model, "layered approximation");
-    answer.classes.0.push((
-        model.classes[0].name.clone(),
-        class_answer(x, response, None),
-    ));
-    for p in 0..model.pools.len() {
-        let visits = state.visits(&model.classes[0].program, &|e| {
-            f64::from(u8::from(model.entries[e].pool == p))
-        });
-        let hold = state.holding(p)?;
-        let total = hold.first + hold.second;
-        let threads = f64::from(model.pools[p].max_threads);
-        answer.stations.0.push((
-            model.pools[p].name.clone(),
-            StationAnswer {
-                kind: "pool".into(),
-                utilization: Some(Estimate::exact(if threads >= f64::from(UNLIMITED) {
-                    x * visits * total
-                } else {
-                    x * visits * total / threads
-                })),
-                throughput: Some(Estimate::exact(x * visits)),
-                queueing_time: Some(Estimate::exact(state.wait[p])),
-                first_phase_time: Some(Estimate::exact(hold.first)),
-                holding_time: Some(Estimate::exact(total)),
-                queue_length: Some(x * visits * state.wait[p]),
-                ..StationAnswer::default()
-            },
-        ));
-    }
-    Ok(answer)
+    state.answer(&response)
 }
 
-/// The mean wait for one of `servers` if `customers` come back after `think` on average. A second phase occupies the
-/// server without the customer: it may meet its own (overtaking), and others wait for both phases.
-fn finite_source_wait(customers: u32, think: f64, hold: Phases, servers: u32) -> f64 {
-    let service = hold.first + hold.second;
-    if service == 0.0 {
-        return 0.0;
+enum Trouble {
+    Inapplicable(String),
+    Overload(String),
+}
+
+impl From<String> for Trouble {
+    fn from(why: String) -> Trouble {
+        Trouble::Inapplicable(why)
     }
-    // A customer's own second phase is still in progress with probability s2 / (s2 + think) for exponential times.
-    let overtaking = if servers == 1 && hold.second > 0.0 {
-        hold.second * hold.second / (hold.second + think)
-    } else {
-        0.0
-    };
-    if customers <= servers {
-        return overtaking;
+}
+
+/// Each class's own source; sessions of several requests have none.
+fn origins(model: &Model) -> Result<Vec<Origin>, String> {
+    let mut origin = vec![Origin::Open(0.0); model.classes.len()];
+    for s in &model.sources {
+        let ([(class, _)], true) = (&s.start[..], s.next.iter().all(Vec::is_empty)) else {
+            return Err(format!(
+                "sessions of {} go through several requests",
+                s.name
+            ));
+        };
+        origin[*class] = match &s.arrivals {
+            Arrivals::Closed(n) => Origin::Closed(*n, s.think.as_ref().map_or(0.0, Dist::mean)),
+            Arrivals::Open(between) if between.is_exponential() => {
+                Origin::Open(1.0 / between.mean())
+            }
+            _ => return Err(format!("arrivals of {} are not Poisson", s.name)),
+        };
     }
-    let network = Network {
-        centers: vec![Center {
-            kind: Kind::Queue(servers),
-            demands: vec![service],
-        }],
-        population: vec![customers],
-        think: vec![(think - hold.second).max(0.0)],
-    };
-    let queued = mva::exact(&network)
-        .map_or(0.0, |s| s.response[0] - service)
-        .max(0.0);
-    queued + overtaking
+    if model.classes.iter().any(|c| c.timeout.is_some()) {
+        return Err("clients time out".into());
+    }
+    Ok(origin)
 }
 
 impl State<'_> {
-    fn program(&self, steps: &[Step], depth: usize) -> Result<Phases, String> {
+    fn classes(&self) -> std::ops::Range<usize> {
+        0..self.model.classes.len()
+    }
+
+    /// Customers of a part: per class how often a request visits it, what a visit takes, what it now waits, and how many
+    /// threads at most can be there for all classes together. Classes share those threads as they use them.
+    fn customers(
+        &self,
+        of: impl Fn(usize) -> Option<(f64, Phases, f64, u32)>,
+    ) -> (Vec<usize>, Vec<Customer>) {
+        let present: Vec<(usize, (f64, Phases, f64, u32))> = self
+            .classes()
+            .filter_map(|c| Some((c, of(c).filter(|v| v.0 > 0.0)?)))
+            .collect();
+        let use_of = |c: usize, (visits, hold, wait, _): &(f64, Phases, f64, u32)| {
+            self.rate[c] * visits * (hold.first + hold.second + wait)
+        };
+        let total: f64 = present.iter().map(|(c, v)| use_of(*c, v)).sum();
+        let mut list = (Vec::new(), Vec::new());
+        for (c, part) in &present {
+            let (visits, hold, wait, most) = *part;
+            let share = if present.len() == 1 || total <= 0.0 {
+                1.0
+            } else {
+                use_of(*c, part) / total
+            };
+            let threads = (most != UNLIMITED).then(|| (f64::from(most.max(1)) * share).max(1e-3));
+            let count = match (self.origin[*c], threads) {
+                (Origin::Closed(n, _), None) => Some(f64::from(n.max(1))),
+                (Origin::Closed(n, _), Some(t)) => Some(t.min(f64::from(n.max(1)))),
+                (Origin::Open(_), threads) => threads,
+            };
+            let rate = (self.rate[*c] * visits).max(1e-300);
+            list.0.push(*c);
+            list.1.push(Customer {
+                population: count.map_or(Population::Open(rate), |n| {
+                    Population::Closed(n, (n / rate - hold.first - wait).max(0.0))
+                }),
+                first: hold.first,
+                second: hold.second,
+                priority: self.model.classes[*c].priority,
+            });
+        }
+        list
+    }
+
+    fn pools(&mut self) -> Result<f64, Trouble> {
+        let mut moved = 0.0;
+        for (p, pool) in self.model.pools.iter().enumerate() {
+            if pool.max_threads == UNLIMITED || pool.keyed {
+                continue;
+            }
+            if pool.queue.capacity != UNLIMITED
+                || pool.queue.patience.is_some()
+                || pool.min_threads != pool.max_threads
+            {
+                return Err(format!(
+                    "{} has a bounded queue or a changing number of threads",
+                    pool.name
+                )
+                .into());
+            }
+            let mut holds = Vec::new();
+            for c in self.classes() {
+                holds.push((
+                    self.visits(c, |e| self.model.entries[e].pool == p),
+                    self.holding(p, c)?,
+                ));
+            }
+            let (which, customers) = self.customers(|c| {
+                let (visits, hold) = holds[c];
+                Some((visits, hold, self.wait[p][c], self.callers(p, c)))
+            });
+            let new = waits(pool.max_threads, Order::Arrival, &customers)
+                .ok_or_else(|| Trouble::Overload(format!("pool {}", pool.name)))?;
+            for (c, new) in which.into_iter().zip(new) {
+                moved += (new - self.wait[p][c]).abs();
+                self.wait[p][c] = 0.5 * (self.wait[p][c] + new);
+            }
+        }
+        Ok(moved)
+    }
+
+    fn machines(&mut self) -> Result<f64, Trouble> {
+        let mut moved = 0.0;
+        for (m, machine) in self.model.machines.iter().enumerate() {
+            if machine.cores == UNLIMITED {
+                continue;
+            }
+            if matches!(machine.scheduler, Scheduler::Priority { .. }) {
+                return Err(format!("the threads of {} have priorities", machine.name).into());
+            }
+            let demands: Vec<f64> = self.classes().map(|c| self.cpu(c, m)).collect();
+            let (which, customers) = self.customers(|c| {
+                let hold = Phases {
+                    first: demands[c],
+                    second: 0.0,
+                };
+                let wait = demands[c] * (self.stretch[m][c] - 1.0);
+                (hold.first > 0.0).then(|| (1.0, hold, wait, self.threads_on(m)))
+            });
+            let new = waits(machine.cores, Order::Sharing, &customers)
+                .ok_or_else(|| Trouble::Overload(format!("machine {}", machine.name)))?;
+            for (c, wait) in which.into_iter().zip(new) {
+                let new = 0.5 * (1.0 + wait / demands[c] + self.stretch[m][c]);
+                moved += (new - self.stretch[m][c]).abs();
+                self.stretch[m][c] = new;
+            }
+        }
+        Ok(moved)
+    }
+
+    fn stations(&mut self) -> Result<f64, Trouble> {
+        let mut moved = 0.0;
+        for (s, station) in self.model.stations.iter().enumerate() {
+            if station.servers == UNLIMITED {
+                continue;
+            }
+            let order = match station.queue.discipline {
+                Discipline::Sharing => Order::Sharing,
+                Discipline::Preemptive => Order::Priority,
+                Discipline::Priority => {
+                    return Err(format!("{} serves by priority", station.name).into());
+                }
+                Discipline::Fifo | Discipline::Lifo => Order::Arrival,
+            };
+            if station.queue.capacity != UNLIMITED || station.queue.patience.is_some() {
+                return Err(format!("{} has a bounded queue", station.name).into());
+            }
+            let at: Vec<(f64, f64)> = self.classes().map(|c| self.service(c, s)).collect();
+            let (which, customers) = self.customers(|c| {
+                let (visits, seconds) = at[c];
+                let hold = Phases {
+                    first: seconds / visits.max(1e-300),
+                    second: 0.0,
+                };
+                Some((visits, hold, self.queued[s][c], u32::MAX))
+            });
+            let new = waits(station.servers, order, &customers)
+                .ok_or_else(|| Trouble::Overload(format!("station {}", station.name)))?;
+            for (c, new) in which.into_iter().zip(new) {
+                moved += (new - self.queued[s][c]).abs();
+                self.queued[s][c] = 0.5 * (self.queued[s][c] + new);
+            }
+        }
+        Ok(moved)
+    }
+
+    /// What a program takes as things are now.
+    fn steps(
+        &self,
+        steps: &[Step],
+        class: usize,
+        pool: Option<usize>,
+        depth: usize,
+    ) -> Result<Phases, String> {
         if depth > 60 {
             return Err("calls nest without end".into());
         }
         let mut total = Phases::default();
         let mut replied = false;
         for step in steps {
+            let inner =
+                |body: &[Step]| Ok::<f64, String>(self.steps(body, class, pool, depth + 1)?.first);
             let time = match step {
-                Step::Cpu(_) => 0.0,
+                Step::Cpu(d) => pool
+                    .and_then(|p| self.model.pools[p].machine)
+                    .map_or(0.0, |m| {
+                        d.mean() / self.model.machines[m].speed * self.stretch[m][class]
+                    }),
                 Step::Wait(d) => d.mean(),
-                Step::Visit(s, d) if self.model.stations[*s].servers == UNLIMITED => d.mean(),
+                Step::Visit(s, d) => d.mean() + self.queued[*s][class],
                 Step::Call(e, None) => {
-                    self.wait[self.model.entries[*e].pool] + self.entry(*e, depth)?.first
+                    let entry = &self.model.entries[*e];
+                    let own = self.steps(&entry.program, class, Some(entry.pool), depth + 1)?;
+                    self.wait[entry.pool][class] + own.first
                 }
                 Step::Reply => {
                     replied = true;
@@ -185,51 +321,43 @@ impl State<'_> {
                 Step::Branch(arms) => {
                     let mut sum = 0.0;
                     for (p, body) in arms {
-                        sum += p * self.program(body, depth + 1)?.first;
+                        sum += p * inner(body)?;
                     }
                     sum
                 }
-                Step::Loop(times, body) => times.mean() * self.program(body, depth + 1)?.first,
-                Step::Phase(_, body) => self.program(body, depth + 1)?.first,
-                _ => return Err("programs do more than CPU, waiting and nested calls".into()),
+                Step::ByClass(arms) => match arms.iter().find(|a| a.0 == class) {
+                    Some((_, body)) => inner(body)?,
+                    None => 0.0,
+                },
+                Step::Loop(times, body) => times.mean() * inner(body)?,
+                Step::Phase(_, body) => inner(body)?,
+                _ => {
+                    return Err(
+                        "programs do more than CPU, waiting, visits and nested calls".into(),
+                    );
+                }
             };
             if replied {
-                total.second += time
+                total.second += time;
             } else {
-                total.first += time
+                total.first += time;
             }
         }
         Ok(total)
     }
 
-    /// One job of an entry: its program with its own CPU.
-    fn entry(&self, e: usize, depth: usize) -> Result<Phases, String> {
-        let entry = &self.model.entries[e];
-        let mut phases = self.program(&entry.program, depth + 1)?;
-        if let Some(m) = self.model.pools[entry.pool].machine {
-            let speed = self.model.machines[m].speed;
-            let stretch = self.stretch[m];
-            let before: Vec<Step> = entry
-                .program
-                .iter()
-                .take_while(|s| !matches!(s, Step::Reply))
-                .cloned()
-                .collect();
-            let all = own_cpu(&entry.program) / speed * stretch;
-            let first = own_cpu(&before) / speed * stretch;
-            phases.first += first;
-            phases.second += all - first;
-        }
-        Ok(phases)
-    }
-
-    /// The mean over a pool's entries, by how often each is asked.
-    fn holding(&self, pool: usize) -> Result<Phases, String> {
-        let program = &self.model.classes[0].program;
+    /// The mean over a pool's entries, by how often a class asks each.
+    fn holding(&self, pool: usize, class: usize) -> Result<Phases, String> {
         let (mut sum, mut count) = (Phases::default(), 0.0);
-        for e in (0..self.model.entries.len()).filter(|&e| self.model.entries[e].pool == pool) {
-            let v = self.visits(program, &|other| f64::from(u8::from(other == e)));
-            let p = self.entry(e, 0)?;
+        for (e, entry) in self
+            .model
+            .entries
+            .iter()
+            .enumerate()
+            .filter(|(_, e)| e.pool == pool)
+        {
+            let v = self.visits(class, |other| other == e);
+            let p = self.steps(&entry.program, class, Some(pool), 0)?;
             sum.first += v * p.first;
             sum.second += v * p.second;
             count += v;
@@ -240,90 +368,177 @@ impl State<'_> {
         })
     }
 
-    /// Jobs that one request makes, weighed by `weight` of their entry.
-    fn visits(&self, steps: &[Step], weight: &dyn Fn(usize) -> f64) -> f64 {
-        steps
-            .iter()
-            .map(|step| match step {
-                Step::Call(e, _) | Step::Forward(e) | Step::Send(e) => {
-                    weight(*e) + self.visits(&self.model.entries[*e].program, weight)
+    /// A sum over all steps that one request of a class executes, through all calls: `of(step, pool)`.
+    fn sum(
+        &self,
+        steps: &[Step],
+        class: usize,
+        pool: Option<usize>,
+        of: &dyn Fn(&Step, Option<usize>) -> f64,
+    ) -> f64 {
+        let inner = |body: &[Step]| self.sum(body, class, pool, of);
+        let each = |step: &Step| {
+            of(step, pool)
+                + match step {
+                    Step::Call(e, _) => {
+                        let entry = &self.model.entries[*e];
+                        self.sum(&entry.program, class, Some(entry.pool), of)
+                    }
+                    Step::Branch(arms) => arms.iter().map(|(p, b)| p * inner(b)).sum(),
+                    Step::ByClass(arms) => arms
+                        .iter()
+                        .filter(|a| a.0 == class)
+                        .map(|a| inner(&a.1))
+                        .sum(),
+                    Step::Loop(n, body) => n.mean() * inner(body),
+                    Step::Phase(_, body) => inner(body),
+                    _ => 0.0,
                 }
-                Step::Branch(arms) => arms.iter().map(|(p, b)| p * self.visits(b, weight)).sum(),
-                Step::Loop(n, body) => n.mean() * self.visits(body, weight),
-                Step::Phase(_, body) => self.visits(body, weight),
-                _ => 0.0,
-            })
-            .sum()
+        };
+        steps.iter().map(each).sum()
     }
 
-    /// CPU of one request on a machine, through all calls.
-    fn cpu(&self, steps: &[Step], machine: usize, pool: Option<usize>) -> f64 {
-        let here = pool.is_some_and(|p| self.model.pools[p].machine == Some(machine));
-        steps
-            .iter()
-            .map(|step| match step {
-                Step::Cpu(d) if here => d.mean() / self.model.machines[machine].speed,
-                Step::Call(e, _) | Step::Forward(e) | Step::Send(e) => {
-                    let entry = &self.model.entries[*e];
-                    self.cpu(&entry.program, machine, Some(entry.pool))
-                }
-                Step::Branch(arms) => arms
-                    .iter()
-                    .map(|(p, b)| p * self.cpu(b, machine, pool))
-                    .sum(),
-                Step::Loop(n, body) => n.mean() * self.cpu(body, machine, pool),
-                Step::Phase(_, body) => self.cpu(body, machine, pool),
-                _ => 0.0,
-            })
-            .sum()
+    fn request(&self, class: usize, of: &dyn Fn(&Step, Option<usize>) -> f64) -> f64 {
+        self.sum(&self.model.classes[class].program, class, None, of)
     }
 
-    /// Who can ask a pool at once: the clients, or the threads of the pools that call it.
-    fn callers(&self, pool: usize, clients: u32) -> u32 {
-        let mut direct = false;
-        crate::load::each_step(&self.model.classes[0].program, &mut |s| {
-            direct |= matches!(s, Step::Call(e, _) if self.model.entries[*e].pool == pool);
-        });
-        if direct {
-            return clients;
-        }
-        let mut sum = 0u32;
-        for (p, spec) in self.model.pools.iter().enumerate() {
-            let mut calls = false;
-            for entry in self.model.entries.iter().filter(|e| e.pool == p) {
-                crate::load::each_step(&entry.program, &mut |s| {
-                    calls |= matches!(s, Step::Call(e, _) if self.model.entries[*e].pool == pool);
-                });
+    /// Jobs of the entries that `counts`, per request.
+    fn visits(&self, class: usize, counts: impl Fn(usize) -> bool) -> f64 {
+        self.request(class, &|step, _| match step {
+            Step::Call(e, _) if counts(*e) => 1.0,
+            _ => 0.0,
+        })
+    }
+
+    /// CPU of one request on a machine.
+    fn cpu(&self, class: usize, machine: usize) -> f64 {
+        let speed = self.model.machines[machine].speed;
+        self.request(class, &|step, pool| match step {
+            Step::Cpu(d) if pool.is_some_and(|p| self.model.pools[p].machine == Some(machine)) => {
+                d.mean() / speed
             }
-            if calls && p != pool {
-                sum = sum.saturating_add(spec.max_threads);
-            }
+            _ => 0.0,
+        })
+    }
+
+    /// Visits to a station and seconds of service there, per request.
+    fn service(&self, class: usize, station: usize) -> (f64, f64) {
+        let of = |weight: fn(&Dist) -> f64| {
+            self.request(class, &|step, _| match step {
+                Step::Visit(s, d) if *s == station => weight(d),
+                _ => 0.0,
+            })
+        };
+        (of(|_| 1.0), of(Dist::mean))
+    }
+
+    /// Who can ask a pool at once on behalf of a class: its clients, or the threads of the pools that call it.
+    fn callers(&self, pool: usize, class: usize) -> u32 {
+        let asks = |steps: &[Step]| {
+            let mut found = false;
+            crate::load::each_step(steps, &mut |s| {
+                found |= matches!(s, Step::Call(e, _) if self.model.entries[*e].pool == pool);
+            });
+            found
+        };
+        if asks(&self.model.classes[class].program) {
+            return u32::MAX;
         }
-        sum.clamp(1, clients.max(1))
+        let calling = |p: usize| {
+            self.model
+                .entries
+                .iter()
+                .any(|e| e.pool == p && asks(&e.program))
+        };
+        let pools = self.model.pools.iter().enumerate();
+        pools
+            .filter(|&(p, _)| p != pool && calling(p))
+            .fold(0u32, |sum, (_, spec)| sum.saturating_add(spec.max_threads))
     }
 
     /// Threads that can be on a machine at once.
-    fn threads_on(&self, machine: usize, clients: u32) -> u32 {
-        let threads = self
+    fn threads_on(&self, machine: usize) -> u32 {
+        let here = self
             .model
             .pools
             .iter()
-            .filter(|p| p.machine == Some(machine))
-            .fold(0u32, |sum, p| sum.saturating_add(p.max_threads));
-        threads.clamp(1, clients.max(1))
+            .filter(|p| p.machine == Some(machine));
+        here.fold(0u32, |sum, p| sum.saturating_add(p.max_threads))
     }
-}
 
-/// CPU of a program itself, without what it calls.
-fn own_cpu(steps: &[Step]) -> f64 {
-    steps
-        .iter()
-        .map(|step| match step {
-            Step::Cpu(d) => d.mean(),
-            Step::Branch(arms) => arms.iter().map(|(p, b)| p * own_cpu(b)).sum(),
-            Step::Loop(n, body) => n.mean() * own_cpu(body),
-            Step::Phase(_, body) => own_cpu(body),
-            _ => 0.0,
-        })
-        .sum()
+    fn answer(&self, response: &[f64]) -> Result<Answer, String> {
+        let model = self.model;
+        let mut answer = blank(model, "layered approximation");
+        for c in self.classes() {
+            let class = class_answer(self.rate[c], response[c], None);
+            answer
+                .classes
+                .0
+                .push((model.classes[c].name.clone(), class));
+        }
+        for (p, pool) in model.pools.iter().enumerate() {
+            let (mut x, mut busy, mut first, mut waiting) = (0.0, 0.0, 0.0, 0.0);
+            for c in self.classes() {
+                let jobs = self.rate[c] * self.visits(c, |e| model.entries[e].pool == p);
+                let hold = self.holding(p, c)?;
+                x += jobs;
+                first += jobs * hold.first;
+                busy += jobs * (hold.first + hold.second);
+                waiting += jobs * self.wait[p][c];
+            }
+            let servers = if pool.max_threads == UNLIMITED {
+                1.0
+            } else {
+                f64::from(pool.max_threads)
+            };
+            let per = |total: f64| (x > 0.0).then(|| Estimate::exact(total / x));
+            let at = StationAnswer {
+                kind: "pool".into(),
+                utilization: Some(Estimate::exact(busy / servers)),
+                throughput: Some(Estimate::exact(x)),
+                queueing_time: per(waiting),
+                first_phase_time: per(first),
+                holding_time: per(busy),
+                queue_length: Some(waiting),
+                ..StationAnswer::default()
+            };
+            answer.stations.0.push((pool.name.clone(), at));
+        }
+        let used = |total: f64, servers: u32| {
+            let servers = if servers == UNLIMITED {
+                1.0
+            } else {
+                f64::from(servers)
+            };
+            Some(Estimate::exact(total / servers))
+        };
+        for (m, machine) in model.machines.iter().enumerate() {
+            let busy = self.classes().map(|c| self.rate[c] * self.cpu(c, m)).sum();
+            let taken = model.pools.iter().any(|p| p.name == machine.name);
+            let name = if taken {
+                format!("{} (machine)", machine.name)
+            } else {
+                machine.name.clone()
+            };
+            let at = StationAnswer {
+                kind: "machine".into(),
+                utilization: used(busy, machine.cores),
+                ..StationAnswer::default()
+            };
+            answer.stations.0.push((name, at));
+        }
+        for (s, station) in model.stations.iter().enumerate() {
+            let busy = self
+                .classes()
+                .map(|c| self.rate[c] * self.service(c, s).1)
+                .sum();
+            let at = StationAnswer {
+                kind: "station".into(),
+                utilization: used(busy, station.servers),
+                ..StationAnswer::default()
+            };
+            answer.stations.0.push((station.name.clone(), at));
+        }
+        Ok(answer)
+    }
 }

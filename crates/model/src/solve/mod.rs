@@ -1,15 +1,17 @@
 //! Analytic solvers, and the choice between them and simulation.
 //!
-//! `auto` takes an exact solver where one applies to the whole model and simulates otherwise; the approximate ones are
-//! only used when asked for. A solver that does not apply says why.
+//! `auto` takes an exact solver where one applies to the whole model. Otherwise the layered approximation answers at once,
+//! if it applies, and simulation confirms: the answer is the simulation's, with the other beside it. A solver that does not
+//! apply says why.
 
+pub mod contention;
 pub mod demands;
 pub mod layered;
 pub mod mva;
 pub mod product_form;
 pub mod queues;
 
-use crate::answer::Answer;
+use crate::answer::{Answer, AtOnce};
 use crate::model::Model;
 use crate::run::{Options, simulate};
 use std::str::FromStr;
@@ -67,7 +69,11 @@ pub fn evaluate(model: &Model, solver: Solver, options: &Options) -> Result<Answ
         }),
         Solver::Auto => match product_form::solve(model, true) {
             Ok(answer) => Ok(answer),
-            Err(_) => Ok(simulate(model, options)),
+            Err(_) => {
+                let mut answer = simulate(model, options);
+                answer.at_once = layered::solve(model).ok().map(|a| AtOnce::from(&a));
+                Ok(answer)
+            }
         },
     }
 }

@@ -51,6 +51,9 @@ pub fn solve(model: &Model, exactly: bool) -> Result<Answer, String> {
 }
 
 fn parts(model: &Model, all: &[Demands]) -> Result<Vec<Part>, String> {
+    if !model.managers.is_empty() {
+        return Err("a CPU manager divides the CPUs".into());
+    }
     let mut parts = Vec::new();
     for (i, s) in model.stations.iter().enumerate() {
         if s.queue.capacity != UNLIMITED || s.queue.patience.is_some() {
@@ -122,8 +125,28 @@ fn parts(model: &Model, all: &[Demands]) -> Result<Vec<Part>, String> {
                 p.name
             ));
         }
-        if p.create_cpu.is_some() || p.destroy_cpu.is_some() || p.start_delay.is_some() {
-            return Err(format!("the threads of {} cost something to make", p.name));
+        let costs = [&p.create_cpu, &p.destroy_cpu, &p.start_delay, &p.wake_cpu];
+        if costs.iter().any(|c| c.is_some()) {
+            return Err(format!(
+                "the threads of {} cost something to make or wake",
+                p.name
+            ));
+        }
+        let group = p.group.map(|g| &model.groups[g]);
+        if p.affinity != u128::MAX || group.is_some_and(|g| g.quota.is_some()) {
+            return Err(format!("the threads of {} may not use all CPUs", p.name));
+        }
+        if p.weight != model.pools[0].weight {
+            return Err(format!(
+                "the threads of {} have a weight of their own",
+                p.name
+            ));
+        }
+        if p.queue.capacity != UNLIMITED || p.queue.patience.is_some() {
+            return Err(format!(
+                "{} has a bounded queue or impatient customers",
+                p.name
+            ));
         }
     }
     for part in parts.iter().filter(|p| !p.sharing) {

@@ -4,7 +4,7 @@ use super::Programs;
 use crate::load::LoadError;
 use crate::load::parts;
 use crate::load::section::{Section, find};
-use crate::model::Step;
+use crate::model::{KeepAlive, Step, UNLIMITED};
 use crate::random::Dist;
 
 impl Programs<'_> {
@@ -61,6 +61,44 @@ impl Programs<'_> {
             ));
         }
         Ok(Step::Branch(arms))
+    }
+
+    /// `{ keep_alive = "web", requests = 100, idle = "20s", open = […], reopen = […] }`
+    pub(super) fn keep_alive(
+        &mut self,
+        s: &Section<'_>,
+        thread: bool,
+        depth: (usize, usize),
+    ) -> Result<Step, LoadError> {
+        if thread {
+            return Err(s.wrong(
+                "keep_alive",
+                "clients keep connections; of a server's own use resources of kind connections",
+            ));
+        }
+        let name = s.required("keep_alive", s.text("keep_alive")?)?;
+        let connections = &mut self.model.connections;
+        let connection = connections
+            .iter()
+            .position(|c| *c == name)
+            .unwrap_or_else(|| {
+                connections.push(name);
+                connections.len() - 1
+            });
+        let open = self.body(s, "open", thread, depth)?;
+        let reopen = match s.node("reopen") {
+            Some(_) => self.body(s, "reopen", thread, depth)?,
+            None => open.clone(),
+        };
+        Ok(Step::KeepAlive(KeepAlive {
+            connection,
+            requests: s.count("requests", 1.0)?.unwrap_or(UNLIMITED),
+            idle: s
+                .number("idle", 0.0, f64::INFINITY)?
+                .unwrap_or(f64::INFINITY),
+            open,
+            reopen,
+        }))
     }
 
     pub(super) fn handshake(
