@@ -43,6 +43,7 @@ fn site() -> &'static Site {
             .args([
                 "load",
                 &format!("https://127.0.0.1:{}", port.trim()),
+                "--insecure",
                 "--scenario",
                 "browsing",
             ])

@@ -2,7 +2,7 @@
 //! `drive https://127.0.0.1:8443 [SCENARIO [USERS [THINK [DURATION [HANDSHAKES.csv]]]]]`.
 //! USERS with a trailing `/s` is a rate of sessions.
 
-use loadline_load::{Arrivals, Options, Scenario, Target, parse_duration, run};
+use loadline_load::{Arrivals, Options, Scenario, Target, Trust, parse_duration, run};
 use std::sync::atomic::AtomicBool;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -24,6 +24,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     scenario.think_mean = parse_duration(arg(3, "50ms"))?;
     let mut options = Options::new(Target::parse(arg(0, "https://127.0.0.1:8443"))?, scenario);
     options.duration = parse_duration(arg(4, "10s"))?;
+    options.trust = Trust::Any;
     options.handshakes = args.get(5).map(Into::into);
     let summary = run(&options, &AtomicBool::new(false), &mut |p| {
         eprint!(

@@ -1,31 +1,61 @@
-//! One connection of a visitor: opening it, asking, reading the reply.
+//! One connection of a visitor: opening it, asking, reading replies.
 
 use crate::clock::now_ns;
 use crate::handshakes::{Handshake, Kind};
 use crate::http::{Progress, Reply};
+use crate::http2::Http2;
+use crate::scenario::{Abandon, Ask, Http};
+use crate::session::Context;
 use crate::stats::{Failure, Stats, lock};
+use crate::stream::{Counted, Stream};
 use rustls::pki_types::ServerName;
 use rustls::{ClientConfig, HandshakeKind, ProtocolVersion};
-use std::net::SocketAddr;
+use std::cell::RefCell;
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpStream;
+use std::task::{Poll, ready};
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWriteExt, ReadBuf};
+use tokio::net::{TcpSocket, TcpStream};
 use tokio_rustls::TlsConnector;
-use tokio_rustls::client::TlsStream;
 
 /// Room for a whole TLS record.
 const READ_BYTES: usize = 16 * 1024 + 256;
+/// How often a slow reader reads.
+const SLOW_READ: Duration = Duration::from_millis(100);
 
-enum Stream {
-    Plain(TcpStream),
-    Tls(Box<TlsStream<TcpStream>>),
+thread_local! {
+    /// Bytes are interpreted as they are read, so one buffer a worker is enough.
+    static BUFFER: RefCell<Vec<u8>> = RefCell::new(vec![0; READ_BYTES]);
+}
+
+enum Wire {
+    One(Stream),
+    Two(Http2),
 }
 
 /// An open connection.
 pub(crate) struct Connection {
-    stream: Stream,
+    wire: Wire,
     /// Requests sent on it.
     pub(crate) requests: u32,
+    /// A request being written.
+    out: Vec<u8>,
+    /// Bytes of the next reply that came with the last.
+    rest: Vec<u8>,
+    /// Replies of this connection that are still to come.
+    outstanding: u32,
+    slow_bytes_per_s: Option<u32>,
+}
+
+/// What TLS a connection speaks.
+pub(crate) struct Tls {
+    pub(crate) config: Arc<ClientConfig>,
+    pub(crate) name: ServerName<'static>,
+    pub(crate) offered: Arc<AtomicBool>,
+    pub(crate) forged: bool,
 }
 
 /// Why a request got no reply, and whether asking again on a new connection is right.
@@ -35,102 +65,197 @@ pub(crate) struct Broken {
     pub(crate) was_idle_close: bool,
 }
 
+impl Broken {
+    fn bad_reply() -> Broken {
+        Broken {
+            why: Failure::BadReply,
+            was_idle_close: false,
+        }
+    }
+}
+
 impl Connection {
-    /// Connects and, with `tls`, shakes hands; both are timed into `stats`.
+    /// Connects and, with `tls`, shakes hands; both are timed into the context's stats.
     pub(crate) async fn open(
-        address: SocketAddr,
-        tls: Option<(Arc<ClientConfig>, ServerName<'static>)>,
-        stats: &Mutex<Stats>,
+        context: &Context,
+        tls: Option<Tls>,
+        slow: bool,
     ) -> Result<Connection, Failure> {
         let begin_ns = now_ns();
-        let tcp = TcpStream::connect(address)
-            .await
-            .map_err(|e| connect_failure(&e))?;
-        // Without this, Nagle's algorithm would hold back the second small write of a handshake.
-        tcp.set_nodelay(true).map_err(|_| Failure::Connect)?;
+        let slow_bytes_per_s = slow.then_some(context.scenario.client.slow_bytes_per_s);
+        let stats = &*context.stats;
+        let connected = connect(context, slow_bytes_per_s).await;
         let connected_ns = now_ns();
-        lock(stats).tcp.add(connected_ns - begin_ns);
-        let Some((config, name)) = tls else {
-            return Ok(Connection {
-                stream: Stream::Plain(tcp),
-                requests: 0,
-            });
+        let tcp = {
+            let mut stats = lock(stats);
+            match connected {
+                Ok(tcp) => {
+                    stats.connected(connected_ns, false);
+                    stats.tcp.add(connected_ns - begin_ns);
+                    Counted::new(tcp)
+                }
+                Err(e) => {
+                    stats.connected(connected_ns, e.raw_os_error() == Some(libc::ECONNREFUSED));
+                    let none_left = matches!(e.raw_os_error(), Some(libc::EMFILE | libc::ENFILE));
+                    stats.out_of_descriptors |= none_left;
+                    return Err(connect_failure(&e));
+                }
+            }
         };
-        let mut record = HandshakeGuard {
-            stats,
-            handshake: Handshake {
-                local_port: tcp.local_addr().map_err(|_| Failure::Connect)?.port(),
-                kind: None,
-                version: "",
-                begin_ns: connected_ns,
-                end_ns: 0,
-            },
+        if context.scenario.client.abandon == Abandon::Reset {
+            tcp.reset_when_closed(true).map_err(|_| Failure::Connect)?;
+        }
+        let stream = match tls {
+            None => Stream::Plain(tcp),
+            Some(tls) => shake_hands(tcp, tls, connected_ns, stats).await?,
         };
-        let stream = TlsConnector::from(config)
-            .connect(name, tcp)
-            .await
-            .map_err(|_| Failure::Tls)?;
-        let session = stream.get_ref().1;
-        record.handshake.kind = session.handshake_kind().map(kind);
-        record.handshake.version = match session.protocol_version() {
-            Some(ProtocolVersion::TLSv1_2) => "1.2",
-            Some(ProtocolVersion::TLSv1_3) => "1.3",
-            _ => "",
+        let wire = match context.scenario.http {
+            Http::One => Wire::One(stream),
+            Http::Two => Wire::Two(Http2::begin(stream).await?),
         };
-        drop(record);
         Ok(Connection {
-            stream: Stream::Tls(Box::new(stream)),
+            wire,
             requests: 0,
+            out: Vec::new(),
+            rest: Vec::new(),
+            outstanding: 0,
+            slow_bytes_per_s,
         })
     }
 
-    /// Sends a request and reads its reply; wait and transfer are timed into `stats`.
+    /// Another user of the same HTTP/2 connection; none for HTTP/1.1.
+    pub(crate) fn share(&self) -> Option<Connection> {
+        match &self.wire {
+            Wire::One(_) => None,
+            Wire::Two(h2) => Some(Connection {
+                wire: Wire::Two(h2.clone()),
+                requests: self.requests,
+                out: Vec::new(),
+                rest: Vec::new(),
+                outstanding: 0,
+                slow_bytes_per_s: self.slow_bytes_per_s,
+            }),
+        }
+    }
+
+    /// Sends a request and reads its reply; wait and transfer are timed into the stats.
     pub(crate) async fn ask(
         &mut self,
-        request: &[u8],
+        context: &Context,
+        request: &Ask,
+        cookies: &str,
         reply: &mut Reply,
-        buffer: &mut Vec<u8>,
-        stats: &Mutex<Stats>,
     ) -> Result<(), Broken> {
-        reply.reset();
-        buffer.resize(READ_BYTES, 0);
+        let sent_ns = now_ns();
+        self.send(context, request, cookies, reply).await?;
+        self.receive(context, request, sent_ns, reply).await
+    }
+
+    /// Sends a request; several may be sent before the first [`Connection::receive`] (HTTP/1.1).
+    pub(crate) async fn send(
+        &mut self,
+        context: &Context,
+        request: &Ask,
+        cookies: &str,
+        reply: &mut Reply,
+    ) -> Result<(), Broken> {
         let reused = self.requests > 0;
         self.requests += 1;
-        let closed = |reply: &Reply| Broken {
-            why: Failure::Closed,
-            was_idle_close: reused && reply.is_untouched(),
-        };
-        let sent_ns = now_ns();
-        self.write(request).await.map_err(|_| closed(reply))?;
-        let mut first_ns = 0;
-        loop {
-            let n = self.read(buffer).await.map_err(|_| closed(reply))?;
-            if n == 0 {
-                if reply.is_untouched() {
-                    return Err(closed(reply));
-                }
-                reply.end().map_err(|_| Broken {
+        match &mut self.wire {
+            Wire::One(stream) => {
+                self.out.clear();
+                write_request(&mut self.out, request, &context.authority, cookies);
+                self.outstanding += 1;
+                write(stream, &self.out).await.map_err(|_| Broken {
                     why: Failure::Closed,
-                    was_idle_close: false,
-                })?;
-                break;
+                    was_idle_close: reused,
+                })
             }
+            Wire::Two(h2) => {
+                reply.reset();
+                h2.ask(context, request, cookies, reply, reused).await
+            }
+        }
+    }
+
+    /// Reads the reply to the request that was sent first of those without one.
+    pub(crate) async fn receive(
+        &mut self,
+        context: &Context,
+        request: &Ask,
+        sent_ns: u64,
+        reply: &mut Reply,
+    ) -> Result<(), Broken> {
+        let Wire::One(stream) = &mut self.wire else {
+            // HTTP/2 has it already: its streams need no turns.
+            return Ok(());
+        };
+        reply.reset();
+        reply.bodiless = request.method == "HEAD";
+        let reused = self.requests > 1;
+        let mut received = self.rest.len() as u64;
+        let mut first_ns = 0;
+        if !self.rest.is_empty() {
+            first_ns = now_ns();
+            let pushed = reply.push(&self.rest);
+            let (progress, used) = pushed.map_err(|_| Broken::bad_reply())?;
+            self.rest.drain(..used);
+            received = used as u64;
+            if progress == Progress::Whole {
+                self.outstanding -= 1;
+                return self.done(&context.stats, sent_ns, first_ns, received);
+            }
+        }
+        loop {
+            if let Some(rate) = self.slow_bytes_per_s
+                && first_ns != 0
+                && rate > 0
+            {
+                tokio::time::sleep(SLOW_READ).await;
+            }
+            let at_most = self
+                .slow_bytes_per_s
+                .map_or(READ_BYTES, |rate| (rate as usize / 10).clamp(1, READ_BYTES));
+            let read = read(stream, at_most, reply, &mut self.rest).await;
+            let closed = |reply: &Reply| Broken {
+                why: Failure::Closed,
+                was_idle_close: reused && reply.is_untouched(),
+            };
+            let (progress, n) = match read {
+                Ok(Some(read)) => read.map_err(|_| Broken::bad_reply())?,
+                Ok(None) if !reply.is_untouched() => {
+                    reply.end().map_err(|_| Broken {
+                        why: Failure::Closed,
+                        was_idle_close: false,
+                    })?;
+                    (Progress::Whole, 0)
+                }
+                Ok(None) | Err(_) => return Err(closed(reply)),
+            };
             if first_ns == 0 {
                 first_ns = now_ns();
             }
-            lock(stats).bytes_received += n as u64;
-            match reply.push(&buffer[..n]) {
-                Ok(Progress::Whole) => break,
-                Ok(Progress::Partial) => {}
-                Err(_) => {
-                    return Err(Broken {
-                        why: Failure::BadReply,
-                        was_idle_close: false,
-                    });
-                }
+            received += n as u64;
+            if progress == Progress::Whole {
+                self.outstanding -= 1;
+                return self.done(&context.stats, sent_ns, first_ns, received);
             }
         }
+    }
+
+    fn done(
+        &self,
+        stats: &Mutex<Stats>,
+        sent_ns: u64,
+        first_ns: u64,
+        received: u64,
+    ) -> Result<(), Broken> {
+        if self.outstanding == 0 && !self.rest.is_empty() {
+            // Nothing was asked that these bytes could answer.
+            return Err(Broken::bad_reply());
+        }
         let mut stats = lock(stats);
+        stats.bytes_received += received;
         stats.wait.add(first_ns.saturating_sub(sent_ns));
         stats.transfer.add(now_ns().saturating_sub(first_ns));
         Ok(())
@@ -138,40 +263,147 @@ impl Connection {
 
     /// Says goodbye (close_notify, FIN). The server may have gone first; nobody minds.
     pub(crate) async fn close(self) {
-        let _gone_first = match self.stream {
-            Stream::Plain(mut s) => s.shutdown().await,
-            Stream::Tls(mut s) => s.shutdown().await,
+        let Wire::One(mut stream) = self.wire else {
+            // The last user of an HTTP/2 connection ends it by going away.
+            return;
         };
+        let _kept_by_the_kernel = stream.tcp().reset_when_closed(false);
+        let _gone_first = stream.shutdown().await;
     }
+}
 
-    async fn write(&mut self, bytes: &[u8]) -> std::io::Result<()> {
-        match &mut self.stream {
-            Stream::Plain(s) => s.write_all(bytes).await,
-            Stream::Tls(s) => {
-                s.write_all(bytes).await?;
-                s.flush().await
+async fn connect(context: &Context, slow_bytes_per_s: Option<u32>) -> std::io::Result<TcpStream> {
+    let tcp = match slow_bytes_per_s {
+        None => TcpStream::connect(context.address).await?,
+        Some(_) => {
+            // With the usual buffer the kernel would take a whole page at once for the slow reader.
+            let socket = if context.address.is_ipv4() {
+                TcpSocket::new_v4()?
+            } else {
+                TcpSocket::new_v6()?
+            };
+            socket.set_recv_buffer_size(4096)?;
+            socket.connect(context.address).await?
+        }
+    };
+    // Without this, Nagle's algorithm would hold back the second small write of a handshake.
+    tcp.set_nodelay(true)?;
+    Ok(tcp)
+}
+
+async fn shake_hands(
+    tcp: Counted,
+    tls: Tls,
+    begin_ns: u64,
+    stats: &Mutex<Stats>,
+) -> Result<Stream, Failure> {
+    let mut record = HandshakeGuard {
+        stats,
+        forged: tls.forged,
+        offered: tls.offered,
+        handshake: Handshake {
+            local_port: tcp.local_port().map_err(|_| Failure::Connect)?,
+            kind: None,
+            version: "",
+            begin_ns,
+            end_ns: 0,
+            offered: false,
+            bytes_sent: 0,
+            bytes_received: 0,
+        },
+    };
+    let stream = TlsConnector::from(tls.config)
+        .connect(tls.name, tcp)
+        .await
+        .map_err(|_| Failure::Tls)?;
+    let (tcp, session) = stream.get_ref();
+    record.handshake.kind = session.handshake_kind().map(kind);
+    record.handshake.version = match session.protocol_version() {
+        Some(ProtocolVersion::TLSv1_2) => "1.2",
+        Some(ProtocolVersion::TLSv1_3) => "1.3",
+        _ => "",
+    };
+    record.handshake.bytes_sent = tcp.sent;
+    record.handshake.bytes_received = tcp.received;
+    drop(record);
+    Ok(Stream::Tls(Box::new(stream)))
+}
+
+/// Reads once and interprets. None is the connection's end.
+async fn read(
+    stream: &mut Stream,
+    at_most: usize,
+    reply: &mut Reply,
+    rest: &mut Vec<u8>,
+) -> std::io::Result<Option<Result<(Progress, usize), crate::http::BadReply>>> {
+    poll_fn(|cx| {
+        BUFFER.with_borrow_mut(|buffer| {
+            let mut buf = ReadBuf::new(&mut buffer[..at_most]);
+            ready!(Pin::new(&mut *stream).poll_read(cx, &mut buf))?;
+            let bytes = buf.filled();
+            if bytes.is_empty() {
+                return Poll::Ready(Ok(None));
             }
-        }
-    }
+            Poll::Ready(Ok(Some(reply.push(bytes).map(|(progress, used)| {
+                rest.extend_from_slice(&bytes[used..]);
+                (progress, used)
+            }))))
+        })
+    })
+    .await
+}
 
-    async fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
-        match &mut self.stream {
-            Stream::Plain(s) => s.read(buffer).await,
-            Stream::Tls(s) => s.read(buffer).await,
-        }
+async fn write(stream: &mut Stream, bytes: &[u8]) -> std::io::Result<()> {
+    stream.write_all(bytes).await?;
+    if let Stream::Tls(tls) = stream {
+        tls.flush().await?;
     }
+    Ok(())
+}
+
+fn write_request(out: &mut Vec<u8>, request: &Ask, authority: &str, cookies: &str) {
+    for part in [
+        &*request.method,
+        " ",
+        &request.path,
+        " HTTP/1.1\r\nHost: ",
+        authority,
+        "\r\nUser-Agent: loadline\r\nAccept: */*\r\n",
+    ] {
+        out.extend_from_slice(part.as_bytes());
+    }
+    if !cookies.is_empty() {
+        out.extend_from_slice(b"Cookie: ");
+        out.extend_from_slice(cookies.as_bytes());
+        out.extend_from_slice(b"\r\n");
+    }
+    let Some(body) = &request.body else {
+        out.extend_from_slice(b"\r\n");
+        return;
+    };
+    let head = format!(
+        "Content-Type: application/x-www-form-urlencoded\r\nContent-Length: {}\r\n\r\n",
+        body.len()
+    );
+    out.extend_from_slice(head.as_bytes());
+    out.extend_from_slice(body);
 }
 
 /// Counts the handshake however it ends: done, failed, or dropped because the visitor left.
 struct HandshakeGuard<'a> {
     stats: &'a Mutex<Stats>,
+    forged: bool,
+    offered: Arc<AtomicBool>,
     handshake: Handshake,
 }
 
 impl Drop for HandshakeGuard<'_> {
     fn drop(&mut self) {
         self.handshake.end_ns = now_ns();
-        lock(self.stats).shook_hands(self.handshake);
+        self.handshake.offered = self.offered.load(Ordering::Relaxed);
+        let mut stats = lock(self.stats);
+        stats.tickets_forged += u64::from(self.forged && self.handshake.offered);
+        stats.shook_hands(self.handshake);
     }
 }
 

@@ -38,6 +38,24 @@ pub enum Error {
         #[source]
         source: std::io::Error,
     },
+    /// The server's certificate is not trusted.
+    #[error(
+        "the certificate of {target} is not trusted: {why}. For a test server of your own give --insecure, or --ca FILE with its certificate or its authority's"
+    )]
+    Untrusted {
+        /// Where.
+        target: String,
+        /// Why not.
+        why: String,
+    },
+    /// One of several generator processes did not do its part.
+    #[error("generator process {part}: {what}")]
+    Part {
+        /// Which, from 1.
+        part: usize,
+        /// What it said.
+        what: String,
+    },
     /// An option has a value that cannot be used.
     #[error("{0}")]
     Option(String),

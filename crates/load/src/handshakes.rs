@@ -27,6 +27,12 @@ pub struct Handshake {
     pub begin_ns: u64,
     /// When the client's side was complete, or gave up.
     pub end_ns: u64,
+    /// A ticket was offered.
+    pub offered: bool,
+    /// On the TCP connection until `end_ns`.
+    pub bytes_sent: u64,
+    /// On the TCP connection until `end_ns`.
+    pub bytes_received: u64,
 }
 
 /// The CSV of `--handshakes`: `local_port,kind,version,begin_ns,end_ns,ok`.

@@ -4,8 +4,8 @@
 //! (RFC 9112, 6.3): a length, chunks, the end of the connection, or no body at all.
 //!
 //! What always holds: the same bytes give the same reply however they are torn; no input panics or
-//! makes it keep more than [`MAX_HEAD`] + [`MAX_BODY`] bytes; bytes after the reply's end are an
-//! error, because nothing was asked yet that they could answer.
+//! makes it keep more than [`MAX_HEAD`] + [`MAX_BODY`] bytes; bytes after the reply's end are left to
+//! the caller: they belong to the next reply if one was asked for, and are an error if none was.
 
 const MAX_HEAD: usize = 64 * 1024;
 const MAX_BODY: usize = 64 * 1024 * 1024;
@@ -50,8 +50,14 @@ pub struct Reply {
     pub body: Vec<u8>,
     /// Whether the connection can carry another request.
     pub keep_alive: bool,
-    /// `name=value` of each Set-Cookie.
+    /// The value of each Set-Cookie.
     pub cookies: Vec<String>,
+    /// Where a redirect leads.
+    pub location: Option<String>,
+    /// The server says that it must not be cached.
+    pub no_store: bool,
+    /// It answers a HEAD: no body follows, whatever its head says.
+    pub bodiless: bool,
 }
 
 impl Default for Reply {
@@ -63,6 +69,9 @@ impl Default for Reply {
             body: Vec::new(),
             keep_alive: false,
             cookies: Vec::new(),
+            location: None,
+            no_store: false,
+            bodiless: false,
         }
     }
 }
@@ -76,15 +85,19 @@ impl Reply {
         self.body.clear();
         self.keep_alive = false;
         self.cookies.clear();
+        self.location = None;
+        self.no_store = false;
+        self.bodiless = false;
     }
 
-    /// Takes the next bytes of the connection.
-    pub fn push(&mut self, mut bytes: &[u8]) -> Result<Progress, BadReply> {
+    /// Takes the next bytes of the connection; says how many of them belong to this reply.
+    pub fn push(&mut self, all: &[u8]) -> Result<(Progress, usize), BadReply> {
+        let mut bytes = all;
         loop {
             match self.state {
                 State::Head => match self.head(bytes)? {
                     Some(used) => bytes = &bytes[used..],
-                    None => return Ok(Progress::Partial),
+                    None => return Ok((Progress::Partial, all.len())),
                 },
                 State::Length(left) => {
                     let n = left.min(bytes.len());
@@ -108,17 +121,16 @@ impl Reply {
                 }
                 State::ChunkSize | State::ChunkEnd | State::Trailer => match self.line(bytes)? {
                     Some(used) => bytes = &bytes[used..],
-                    None => return Ok(Progress::Partial),
+                    None => return Ok((Progress::Partial, all.len())),
                 },
                 State::UntilClose => {
                     self.keep(bytes)?;
                     bytes = &[];
                 }
-                State::Done if bytes.is_empty() => return Ok(Progress::Whole),
-                State::Done => return Err(BadReply("bytes after the end of the reply")),
+                State::Done => return Ok((Progress::Whole, all.len() - bytes.len())),
             }
             if bytes.is_empty() && self.state != State::Done {
-                return Ok(Progress::Partial);
+                return Ok((Progress::Partial, all.len()));
             }
         }
     }
@@ -170,12 +182,15 @@ impl Reply {
         let facts = Facts::of(head.version == Some(1), head.headers)?;
         self.status = status;
         self.cookies.extend(facts.cookies);
+        self.location = facts.location;
+        self.no_store = facts.no_store;
         self.keep_alive = facts.keep_alive;
         self.state = match status {
             // An interim reply: the real one follows.
             100 | 102..=199 => State::Head,
             101 => return Err(BadReply("it switches to another protocol")),
             204 | 304 => State::Done,
+            _ if self.bodiless => State::Done,
             _ if facts.chunked => State::ChunkSize,
             _ => match facts.length {
                 Some(0) => State::Done,
@@ -242,6 +257,8 @@ struct Facts {
     chunked: bool,
     keep_alive: bool,
     cookies: Vec<String>,
+    location: Option<String>,
+    no_store: bool,
 }
 
 impl Facts {
@@ -251,6 +268,8 @@ impl Facts {
             chunked: false,
             keep_alive: http_1_1,
             cookies: Vec::new(),
+            location: None,
+            no_store: false,
         };
         for field in fields {
             let value = field.value.trim_ascii();
@@ -279,16 +298,18 @@ impl Facts {
                     }
                 }
             } else if field.name.eq_ignore_ascii_case("set-cookie") {
-                let pair = value
-                    .split(|&b| b == b';')
-                    .next()
-                    .unwrap_or_default()
-                    .trim_ascii();
-                if let Ok(pair) = std::str::from_utf8(pair)
-                    && pair.contains('=')
+                if let Ok(cookie) = std::str::from_utf8(value)
+                    && cookie.contains('=')
                 {
-                    facts.cookies.push(pair.to_owned());
+                    facts.cookies.push(cookie.to_owned());
                 }
+            } else if field.name.eq_ignore_ascii_case("location") {
+                facts.location = std::str::from_utf8(value).ok().map(str::to_owned);
+            } else if field.name.eq_ignore_ascii_case("cache-control") {
+                let value = value.to_ascii_lowercase();
+                facts.no_store |= [&b"no-store"[..], b"no-cache"]
+                    .iter()
+                    .any(|word| value.windows(word.len()).any(|w| w == *word));
             }
         }
         Ok(facts)

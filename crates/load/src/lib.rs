@@ -12,28 +12,58 @@
 //! * an error page, a wrong page and a late page are failures, and the visitor leaves;
 //! * every TLS handshake is counted once, by kind, and offers a ticket only when the scenario says so.
 //!
-//! The parts: [`Scenario`] (parsed, walked), `http` (replies, without I/O), `tickets` and `tls`,
-//! `connection`, `session`, `worker` (a single-threaded runtime each), `run`, and [`Summary`].
+//! The parts: [`Scenario`] (parsed, walked), [`Schedule`] and [`Replay`] (when), `http`, `html`, `url`,
+//! `cookies` (what came, without I/O), `tickets`, `trust`, `forge` and `tls`, `connection` and `http2`,
+//! `visitor`, `resources` and `session` (one person), `arrivals` and `worker` (many, on a
+//! single-threaded runtime each), `run` and `parts` (one process, several), and [`Summary`].
 
+mod arrivals;
 mod clock;
 mod connection;
+mod cookies;
 mod error;
+mod forge;
 mod handshakes;
+mod html;
 mod http;
+mod http2;
+mod limits;
+mod parts;
+mod probe;
+mod replay;
+mod resources;
 mod rng;
 mod run;
 mod scenario;
+mod schedule;
+mod series;
 mod session;
 mod stats;
+mod steady;
+mod stream;
 mod summary;
 mod target;
 mod tickets;
 mod tls;
+mod trust;
+mod url;
+mod visitor;
 mod worker;
 
 pub use error::Error;
-pub use run::{Options, Progress, run};
-pub use scenario::{Arrivals, Scenario, Versions, parse_duration};
+pub use parts::{run_part, run_parts};
+pub use replay::Replay;
+pub use run::{Options, Part, Progress, run};
+pub use scenario::{
+    Abandon, Arrivals, Client, Http, Keys, Process, Scenario, TicketPolicy, Versions,
+    parse_duration,
+};
+pub use schedule::{Phase, Schedule};
 pub use stats::{Failure, Sessions};
-pub use summary::{Generator, Handshakes, InteractionSummary, Phases, Quantiles, Summary};
+pub use steady::Estimate;
+pub use summary::{
+    Generator, HandshakeBytes, Handshakes, InteractionSummary, Phases, Quantiles, Resources,
+    Second, Steady, Summary,
+};
 pub use target::Target;
+pub use trust::Trust;

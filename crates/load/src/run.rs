@@ -1,19 +1,25 @@
 //! A run: workers started, watched five times a second, joined, summed up.
 
 use crate::clock::now_ns;
+use crate::forge::Forger;
 use crate::handshakes::HandshakeFile;
-use crate::scenario::{Arrivals, Scenario};
+use crate::limits;
+use crate::probe::probe;
+use crate::scenario::{Keys, Scenario};
 use crate::session::Context;
 use crate::stats::{Stats, Times, lock};
 use crate::summary::{Circumstances, Summary};
 use crate::target::Target;
 use crate::tickets::Pool;
+use crate::trust::Trust;
 use crate::worker::{self, Share};
 use crate::{Error, tls};
+use rustls::ClientConfig;
 use rustls::pki_types::ServerName;
+use serde::{Deserialize, Serialize};
 use std::cell::RefCell;
 use std::collections::VecDeque;
-use std::net::{SocketAddr, TcpStream};
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -23,10 +29,10 @@ use std::time::{Duration, Instant};
 const TICK: Duration = Duration::from_millis(200);
 /// Ticks that the rates of [`Progress`] look back: a second.
 const WINDOW: usize = 5;
-const PROBE: Duration = Duration::from_secs(3);
-/// Descriptors for everything but connections.
-const OTHER_DESCRIPTORS: u64 = 64;
 const MAX_THREADS: usize = 1024;
+/// A server that has refused every connection for so long, and at least so often, is not there.
+const GONE_NS: u64 = 3_000_000_000;
+const GONE_REFUSALS: u64 = 5;
 
 /// What to run.
 #[derive(Debug, Clone)]
@@ -45,6 +51,32 @@ pub struct Options {
     pub handshakes: Option<PathBuf>,
     /// The host, if it is not this machine and the user says that it may be loaded.
     pub owned_target: Option<String>,
+    /// Which certificates of the server are accepted.
+    pub trust: Trust,
+    /// CPUs for the workers, one each, in turn; none leaves them to the kernel.
+    pub cpus: Vec<usize>,
+    /// Which part of a load that several processes make together.
+    pub part: Part,
+}
+
+/// A process's part of a load.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Part {
+    /// From 0.
+    pub index: usize,
+    /// How many there are.
+    pub of: usize,
+    /// When all begin, by CLOCK_MONOTONIC; 0 for at once.
+    pub begin_ns: u64,
+}
+
+impl Part {
+    /// The whole load.
+    pub const WHOLE: Part = Part {
+        index: 0,
+        of: 1,
+        begin_ns: 0,
+    };
 }
 
 impl Options {
@@ -59,12 +91,15 @@ impl Options {
             threads: 1,
             handshakes: None,
             owned_target: None,
+            trust: Trust::System,
+            cpus: Vec::new(),
+            part: Part::WHOLE,
         }
     }
 }
 
 /// How a run stands, five times a second.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 pub struct Progress {
     /// Since its start.
     pub elapsed: Duration,
@@ -90,60 +125,107 @@ pub fn run(
     stop: &AtomicBool,
     progress: &mut dyn FnMut(&Progress),
 ) -> Result<Summary, Error> {
+    let (stats, run) = measure(options, stop, progress)?;
+    Ok(Summary::new(options, &stats, &run))
+}
+
+/// The run itself: what was counted, and under which circumstances.
+pub(crate) fn measure(
+    options: &Options,
+    stop: &AtomicBool,
+    progress: &mut dyn FnMut(&Progress),
+) -> Result<(Stats, Circumstances), Error> {
     check(options)?;
     let address = options.target.resolve(options.owned_target.as_deref())?;
-    let capacity = capacity(options)?;
-    probe(address)?;
+    let capacity = limits::capacity(options)?;
+    let tls = client(options)?;
+    probe(options, address, tls.as_ref())?;
     let mut file = options
         .handshakes
         .as_deref()
         .map(HandshakeFile::create)
         .transpose()?;
 
-    let ended = Arc::new(AtomicBool::new(false));
-    let begin_ns = now_ns();
+    let begin_ns = now_ns().max(options.part.begin_ns);
     let until_ns = begin_ns + options.duration.as_nanos() as u64;
     let mut workers = Workers {
         running: Vec::new(),
-        ended: ended.clone(),
+        ended: Arc::default(),
     };
     for n in 0..options.threads {
-        workers.start(options, address, n, capacity, until_ns)?;
+        let cpu = options.part.index * options.threads + n;
+        let share = Share {
+            worker: cpu as u64,
+            workers: (options.threads * options.part.of) as u64,
+            capacity: capacity / options.threads as u64,
+            begin_ns,
+            until_ns,
+            cpu: options.cpus.get(cpu % options.cpus.len().max(1)).copied(),
+        };
+        workers.start(options, address, tls.clone(), share)?;
     }
 
     let mut window = VecDeque::from([(Instant::now(), Times::default())]);
-    while now_ns() < until_ns && !stop.load(Ordering::Relaxed) && !workers.one_ended() {
+    let mut error = None;
+    while now_ns() < until_ns
+        && error.is_none()
+        && !stop.load(Ordering::Relaxed)
+        && !workers.one_ended()
+    {
         std::thread::sleep(TICK.min(Duration::from_nanos(until_ns.saturating_sub(now_ns()))));
         let seen = workers.look(&mut window, file.as_mut())?;
-        let elapsed = Duration::from_nanos(now_ns() - begin_ns);
+        let elapsed = Duration::from_nanos(now_ns().saturating_sub(begin_ns));
         progress(&Progress {
             elapsed,
             duration: options.duration,
             ..seen
         });
+        error = workers.trouble(address);
     }
-    let end_ns = now_ns().min(until_ns);
+    let end_ns = now_ns().clamp(begin_ns + 1, until_ns);
     let stats = workers.join(options)?;
     if let Some(mut file) = file {
         file.write(&stats.handshakes)?;
         file.finish()?;
     }
     let partial = end_ns < until_ns;
-    Ok(Summary::new(
-        options,
-        &stats,
-        &Circumstances {
-            begin_ns,
-            end_ns,
-            partial,
-        },
-    ))
+    let run = Circumstances {
+        begin_ns,
+        end_ns,
+        partial,
+        error,
+        processes: 1,
+    };
+    Ok((stats, run))
+}
+
+type Client = Option<(ClientConfig, ServerName<'static>)>;
+
+/// What all connections' TLS is copied from; none for http.
+fn client(options: &Options) -> Result<Client, Error> {
+    if !options.target.tls {
+        return Ok(None);
+    }
+    let name = ServerName::try_from(options.target.host.clone()).map_err(|_| Error::Target {
+        target: options.target.to_string(),
+        what: "its host is not a name or address".into(),
+    })?;
+    Ok(Some((
+        tls::config(&options.scenario, &options.trust)?,
+        name,
+    )))
 }
 
 /// What a caller may have set to anything: a scenario's file was checked when it was read.
 fn check(options: &Options) -> Result<(), Error> {
     let scenario = &options.scenario;
     scenario.arrivals.check().map_err(Error::Option)?;
+    if options.part.index >= options.part.of {
+        return Err(Error::Option(format!(
+            "part {} of {} does not exist",
+            options.part.index, options.part.of
+        )));
+    }
     if scenario.timeout.is_zero() {
         return Err(Error::Option(
             "the client's timeout is 0s; it must be more than 0s".into(),
@@ -170,49 +252,18 @@ fn check(options: &Options) -> Result<(), Error> {
             options.threads
         )));
     }
+    if let Some(cpu) = options.cpus.iter().find(|cpu| !limits::may_use(**cpu)) {
+        return Err(Error::Option(format!(
+            "--cpus names CPU {cpu}, on which this process may not run"
+        )));
+    }
+    if scenario.tickets.forged > 0.0 && (options.trust != Trust::Any || scenario.keys != Keys::Any)
+    {
+        return Err(Error::Option(
+            "tls.forged needs --insecure and tls.keys = \"any\": the forger's own certificate is trusted by nobody".into(),
+        ));
+    }
     Ok(())
-}
-
-/// How many connections the limit on descriptors allows, after raising it as far as may be.
-fn capacity(options: &Options) -> Result<u64, Error> {
-    let mut limit = libc::rlimit {
-        rlim_cur: 0,
-        rlim_max: 0,
-    };
-    // SAFETY: `limit` is a valid rlimit for both calls; failure of the second leaves the old limit.
-    unsafe {
-        libc::getrlimit(libc::RLIMIT_NOFILE, &mut limit);
-        let raised = libc::rlimit {
-            rlim_cur: limit.rlim_max,
-            ..limit
-        };
-        if limit.rlim_cur < limit.rlim_max && libc::setrlimit(libc::RLIMIT_NOFILE, &raised) == 0 {
-            limit = raised;
-        }
-    }
-    enough(limit.rlim_cur, options.scenario.arrivals)
-}
-
-/// How many connections fit below `descriptors`, if all users of a closed system do.
-fn enough(descriptors: u64, arrivals: Arrivals) -> Result<u64, Error> {
-    let capacity = descriptors.saturating_sub(OTHER_DESCRIPTORS);
-    match arrivals {
-        Arrivals::Closed { users } if u64::from(users) > capacity => Err(Error::Option(format!(
-            "{users} users need {} file descriptors; the limit is {descriptors}: raise it with ulimit -n",
-            u64::from(users) + OTHER_DESCRIPTORS
-        ))),
-        _ => Ok(capacity),
-    }
-}
-
-/// One connection before the load, so that a wrong port is an error and not a million failures.
-fn probe(address: SocketAddr) -> Result<(), Error> {
-    TcpStream::connect_timeout(&address, PROBE)
-        .map(drop)
-        .map_err(|source| Error::Unreachable {
-            address: address.to_string(),
-            source,
-        })
 }
 
 struct Running {
@@ -231,36 +282,25 @@ impl Workers {
         &mut self,
         options: &Options,
         address: SocketAddr,
-        n: usize,
-        capacity: u64,
-        until_ns: u64,
+        tls: Client,
+        share: Share,
     ) -> Result<(), Error> {
+        let scenario = Arc::new(options.scenario.clone());
         let stats = Arc::new(Mutex::new(Stats::new(
-            options.scenario.interactions.len(),
+            scenario.interactions.len(),
             options.handshakes.is_some(),
+            share.begin_ns,
         )));
-        let tls = if options.target.tls {
-            let name =
-                ServerName::try_from(options.target.host.clone()).map_err(|_| Error::Target {
-                    target: options.target.to_string(),
-                    what: "its host is not a name or address".into(),
-                })?;
-            Some((tls::config(options.scenario.versions)?, name))
-        } else {
-            None
+        let forger = match &tls {
+            Some((config, name)) if scenario.tickets.forged > 0.0 => {
+                Some(Forger::new(config, name)?)
+            }
+            _ => None,
         };
-        let (authority, scenario) = (
-            options.target.authority(),
-            Arc::new(options.scenario.clone()),
-        );
-        let (seed, workers, shared, ended) = (
-            options.seed,
-            options.threads as u64,
-            stats.clone(),
-            self.ended.clone(),
-        );
+        let authority = options.target.authority();
+        let (seed, shared, ended) = (options.seed, stats.clone(), self.ended.clone());
         let thread = std::thread::Builder::new()
-            .name(format!("load-{n}"))
+            .name(format!("load-{}", share.worker))
             .spawn(move || {
                 let context = Context {
                     address,
@@ -270,17 +310,45 @@ impl Workers {
                     seed,
                     stats: shared,
                     pool: RefCell::new(Pool::default()),
+                    forger: RefCell::new(forger),
+                    idle: RefCell::default(),
                 };
-                let share = Share {
-                    worker: n as u64,
-                    workers,
-                    capacity: capacity / workers,
-                };
-                worker::work(context, &share, until_ns, &ended)
+                worker::work(context, share, &ended)
             })
             .map_err(|e| Error::Setup(format!("no thread: {e}")))?;
         self.running.push(Running { thread, stats });
         Ok(())
+    }
+
+    /// What makes going on senseless.
+    fn trouble(&self, address: SocketAddr) -> Option<String> {
+        let (mut refusals, mut since_ns, mut success_ns) = (0, u64::MAX, 0);
+        for worker in &self.running {
+            let stats = lock(&worker.stats);
+            if stats.out_of_descriptors {
+                return Some(
+                    "no file descriptor was left for another connection: raise ulimit -n, or offer less".into(),
+                );
+            }
+            if stats.sessions.not_started > 0 {
+                return Some(format!(
+                    "the limit on file descriptors holds {} sessions at once in this process, and another was due: raise ulimit -n, offer less, or give it more --processes",
+                    stats.sessions.started - stats.sessions.completed - stats.sessions.broken
+                ));
+            }
+            if stats.refusals > 0 {
+                refusals += stats.refusals;
+                since_ns = since_ns.min(stats.refused_since_ns);
+            }
+            success_ns = success_ns.max(stats.last_success_ns);
+        }
+        let then = now_ns().saturating_sub(GONE_NS);
+        (refusals >= GONE_REFUSALS && since_ns < then && success_ns < then).then(|| {
+            format!(
+                "the server at {address} has gone: it has refused every connection for {} s ({refusals} of them)",
+                GONE_NS / 1_000_000_000
+            )
+        })
     }
 
     fn one_ended(&self) -> bool {
@@ -293,16 +361,7 @@ impl Workers {
         window: &mut VecDeque<(Instant, Times)>,
         mut file: Option<&mut HandshakeFile>,
     ) -> Result<Progress, Error> {
-        let mut seen = Progress {
-            elapsed: Duration::ZERO,
-            duration: Duration::ZERO,
-            requests_per_s: 0.0,
-            p95_ms: 0.0,
-            failures: 0,
-            full: 0,
-            resumed: 0,
-            active: 0,
-        };
+        let mut seen = Progress::default();
         let now = Instant::now();
         let mut tick = Times::default();
         for worker in &self.running {
@@ -339,11 +398,11 @@ impl Workers {
 
     fn join(mut self, options: &Options) -> Result<Stats, Error> {
         self.ended.store(true, Ordering::Relaxed);
-        let mut all = Stats::new(options.scenario.interactions.len(), false);
+        let mut all = Stats::new(options.scenario.interactions.len(), false, 0);
         for worker in std::mem::take(&mut self.running) {
             match worker.thread.join() {
                 Ok(Ok(())) => {}
-                Ok(Err(e)) => return Err(Error::Setup(format!("no event loop: {e}"))),
+                Ok(Err(e)) => return Err(Error::Setup(format!("a worker stopped: {e}"))),
                 Err(_) => {
                     return Err(Error::Setup(
                         "a worker thread panicked (its message is above)".into(),
@@ -365,23 +424,5 @@ impl Drop for Workers {
             // Reached only when the run failed: that error is the one to tell.
             let _ended = worker.thread.join();
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn closed_users_must_fit_below_the_limit_on_descriptors() {
-        let users = |users| Arrivals::Closed { users };
-        assert_eq!(enough(1024, users(960)).expect("they fit"), 960);
-        let error = enough(1024, users(961)).expect_err("one too many");
-        assert_eq!(
-            error.to_string(),
-            "961 users need 1025 file descriptors; the limit is 1024: raise it with ulimit -n"
-        );
-        let open = Arrivals::PartlyOpen { rate: 1e6 };
-        assert_eq!(enough(10, open).expect("they are refused one by one"), 0);
     }
 }

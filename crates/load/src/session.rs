@@ -1,23 +1,22 @@
-//! One visitor: connects, clicks, thinks, leaves.
+//! One visitor's stay: clicks, waits, thinks, gives up or walks to the end.
 
 use crate::clock::now_ns;
-use crate::connection::{Broken, Connection};
-use crate::http::Reply;
+use crate::forge::Forger;
+use crate::replay::Burst;
 use crate::rng::Rng;
-use crate::scenario::{Scenario, Step, Walk};
+use crate::scenario::{Ask, Scenario, Walk};
 use crate::stats::{Failure, Stats, lock};
-use crate::tickets::{Pool, SharedShelf};
-use crate::tls;
+use crate::tickets::Pool;
+use crate::visitor::Visitor;
 use rustls::ClientConfig;
 use rustls::pki_types::ServerName;
 use std::cell::RefCell;
 use std::net::SocketAddr;
+use std::rc::Rc;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
 use tokio::time::timeout;
-
-/// How long a goodbye may take; a peer that does not read must not hold up the visitor.
-const GOODBYE: Duration = Duration::from_millis(200);
 
 /// What all visitors of a worker share.
 pub(crate) struct Context {
@@ -29,77 +28,203 @@ pub(crate) struct Context {
     pub(crate) seed: u64,
     pub(crate) stats: Arc<Mutex<Stats>>,
     pub(crate) pool: RefCell<Pool>,
+    /// If the scenario forges tickets.
+    pub(crate) forger: RefCell<Option<Forger>>,
+    /// In an open system, visitors who have nothing to do.
+    pub(crate) idle: RefCell<Vec<UnboundedSender<u64>>>,
 }
 
 /// Random streams of a session: see [`crate::rng`].
 const PATH: u64 = 0;
 const THINK: u64 = 1;
 const TICKETS: u64 = 2;
+const BACK_OFF: u64 = 5;
 
-struct Visitor<'a> {
-    context: &'a Context,
-    tickets: Rng,
-    shelf: SharedShelf,
-    /// Whether the first connection offers what another session left.
-    returning: bool,
-    connection: Option<Connection>,
-    connections: u32,
-    cookies: Vec<String>,
-    reply: Reply,
-    buffer: Vec<u8>,
-    request: Vec<u8>,
+/// What makes a visitor click again. Every time is when the click was due.
+pub(crate) enum Pace {
+    /// A person: after a think time.
+    Think,
+    /// An open system: when called. While it waits its own sender is on the context's list.
+    Called(UnboundedSender<u64>, UnboundedReceiver<u64>),
+    /// A log: when it says so, one time a request.
+    Dictated(UnboundedReceiver<u64>),
+}
+
+impl Pace {
+    /// When the next click was due; none if there will be none.
+    pub(crate) async fn next(&mut self, context: &Context, think: Duration) -> Option<u64> {
+        match self {
+            Pace::Think => Some(pause(context, think).await),
+            Pace::Called(own, calls) => {
+                context.idle.borrow_mut().push(own.clone());
+                calls.recv().await
+            }
+            Pace::Dictated(calls) => calls.recv().await,
+        }
+    }
+}
+
+/// What a visitor does: a walk, or what a log says.
+enum Journey<'a> {
+    Walk(Walk<'a>),
+    Log(std::slice::Iter<'a, Burst>),
+}
+
+/// One click.
+struct Click {
+    interaction: usize,
+    request: Ask,
+    more: Vec<Ask>,
+    /// Pause after it, if the log says one.
+    think_ns: Option<u64>,
+}
+
+impl<'a> Journey<'a> {
+    fn new(context: &'a Context, number: u64) -> Journey<'a> {
+        let scenario = &context.scenario;
+        match &scenario.replay {
+            Some(replay) => {
+                let which = (number % replay.sessions.len().max(1) as u64) as usize;
+                let bursts = replay.sessions.get(which).map_or(&[][..], |s| &s.bursts);
+                Journey::Log(bursts.iter())
+            }
+            None => Journey::Walk(Walk::new(scenario, Rng::new(context.seed, number, PATH))),
+        }
+    }
+
+    fn next(&mut self, page: &[u8]) -> Option<Click> {
+        match self {
+            Journey::Walk(walk) => walk.step(page).map(|step| Click {
+                interaction: step.interaction,
+                request: step.request,
+                more: Vec::new(),
+                think_ns: None,
+            }),
+            Journey::Log(bursts) => bursts.next().map(|b| Click {
+                interaction: b.interaction,
+                request: b.request.clone(),
+                more: b.more.clone(),
+                think_ns: b.think_ns,
+            }),
+        }
+    }
 }
 
 /// Lives session `number`, which was meant to begin at `intended_ns`. True if it was completed.
-pub(crate) async fn live(context: &Context, number: u64, intended_ns: u64) -> bool {
-    lock(&context.stats).sessions.started += 1;
-    let scenario = &context.scenario;
-    let mut walk = Walk::new(scenario, Rng::new(context.seed, number, PATH));
+pub(crate) async fn live(
+    context: &Rc<Context>,
+    number: u64,
+    intended_ns: u64,
+    pace: &mut Pace,
+) -> bool {
+    lock(&context.stats).session_started(now_ns());
+    let scenario = context.scenario.clone();
+    let mut journey = Journey::new(context, number);
     let mut think = Rng::new(context.seed, number, THINK);
     let mut visitor = Visitor::arrive(context, Rng::new(context.seed, number, TICKETS));
     let mut begin_ns = intended_ns;
     let mut failure = None;
-    let mut next = walk.step(&[]);
-    while let Some(step) = next {
-        // What a person waits for begins with the click: for an arrival that is when it was due,
-        // however late this program woke up.
-        let patience = scenario
-            .timeout
-            .saturating_sub(Duration::from_nanos(now_ns().saturating_sub(begin_ns)));
-        let outcome = match timeout(patience, visitor.click(&walk, &step)).await {
-            Ok(outcome) => outcome,
-            Err(_) => Err(Failure::Timeout),
-        };
-        match outcome {
-            Ok(()) => {
-                let now_ns = now_ns();
-                lock(&context.stats).succeeded(
-                    step.interaction,
-                    now_ns,
-                    now_ns.saturating_sub(begin_ns),
-                );
+    let mut next = journey.next(&[]);
+    while let Some(click) = next {
+        lock(&context.stats).series.offered(begin_ns);
+        match patiently(&mut visitor, &mut journey, &click, begin_ns, number).await {
+            Ok(page_ns) => {
+                let response_ns = page_ns.saturating_sub(begin_ns);
+                lock(&context.stats).succeeded(click.interaction, page_ns, response_ns);
             }
             Err(why) => {
+                lock(&context.stats).failed(now_ns(), why);
                 failure = Some(why);
                 break;
             }
         }
         visitor.end_used_connection().await;
-        next = walk.step(&visitor.reply.body);
+        next = journey.next(&visitor.reply.body);
         if next.is_some() {
-            begin_ns = pause(context, think.exponential(scenario.think_mean)).await;
+            let thinking = match click.think_ns {
+                Some(ns) => Duration::from_nanos(ns),
+                None => think.exponential(scenario.think_mean),
+            };
+            match pace.next(context, thinking).await {
+                Some(due_ns) => begin_ns = due_ns,
+                None => break,
+            }
         }
     }
+    let got_in = visitor.got_in;
     visitor.leave(failure.is_none()).await;
-    let mut stats = lock(&context.stats);
-    match failure {
-        None => stats.sessions.completed += 1,
-        Some(why) => {
-            stats.failed(why);
-            stats.sessions.broken += 1;
+    lock(&context.stats).session_ended(now_ns(), failure, got_in);
+    failure.is_none()
+}
+
+/// One click, within the visitor's patience; made again as often as the scenario says. When its page
+/// had come.
+async fn patiently(
+    visitor: &mut Visitor,
+    journey: &mut Journey<'_>,
+    click: &Click,
+    begin_ns: u64,
+    number: u64,
+) -> Result<u64, Failure> {
+    let context = visitor.context.clone();
+    let client = &context.scenario.client;
+    let mut tried = 0;
+    let mut since_ns = begin_ns;
+    loop {
+        // What a person waits for begins with the click: for an arrival that is when it was due,
+        // however late this program woke up.
+        let patience = context
+            .scenario
+            .timeout
+            .saturating_sub(Duration::from_nanos(now_ns().saturating_sub(since_ns)));
+        let outcome = match timeout(patience, load(visitor, journey, click, begin_ns)).await {
+            Ok(outcome) => outcome,
+            Err(_) => Err(Failure::Timeout),
+        };
+        match outcome {
+            Err(Failure::Timeout | Failure::Connect | Failure::Closed)
+                if tried < client.retries =>
+            {
+                lock(&context.stats).retries += 1;
+                // Up to half longer, so that clients who failed together do not come back together.
+                let mut rng = Rng::new(context.seed, number, BACK_OFF + u64::from(tried));
+                let back_off = client.back_off.mul_f64(f64::from(1u32 << tried.min(16)));
+                pause(&context, back_off.mul_f64(1.0 + 0.5 * rng.unit())).await;
+                tried += 1;
+                since_ns = now_ns();
+            }
+            outcome => return outcome,
         }
     }
-    failure.is_none()
+}
+
+/// The page and what belongs to it. When the page itself had come.
+async fn load(
+    visitor: &mut Visitor,
+    journey: &mut Journey<'_>,
+    click: &Click,
+    begin_ns: u64,
+) -> Result<u64, Failure> {
+    let path = visitor.page(click.interaction, &click.request).await?;
+    let page_ns = now_ns();
+    if let Journey::Walk(walk) = journey {
+        walk.arrived(&path, &visitor.reply.body);
+    }
+    let context = visitor.context.clone();
+    let whole = if context.scenario.client.resources {
+        visitor.fetch_resources(&path).await;
+        true
+    } else if !click.more.is_empty() {
+        visitor.fetch(click.more.iter().cloned().collect()).await;
+        true
+    } else {
+        false
+    };
+    if whole {
+        let load_ns = now_ns().saturating_sub(begin_ns);
+        lock(&context.stats).page_load.add(load_ns);
+    }
+    Ok(page_ns)
 }
 
 /// Sleeps and notes how late the timer was. Returns the time at which the sleeper really woke.
@@ -112,137 +237,4 @@ pub(crate) async fn pause(context: &Context, time: Duration) -> u64 {
     let now_ns = now_ns();
     lock(&context.stats).lag.add(now_ns.saturating_sub(due_ns));
     now_ns
-}
-
-impl<'a> Visitor<'a> {
-    fn arrive(context: &'a Context, mut tickets: Rng) -> Visitor<'a> {
-        let back = tickets.chance(context.scenario.resume_across);
-        let left = if back {
-            context.pool.borrow_mut().come_back()
-        } else {
-            None
-        };
-        Visitor {
-            context,
-            tickets,
-            returning: left.is_some(),
-            shelf: left.unwrap_or_default(),
-            connection: None,
-            connections: 0,
-            cookies: Vec::new(),
-            reply: Reply::default(),
-            buffer: Vec::new(),
-            request: Vec::new(),
-        }
-    }
-
-    /// One interaction: connects if need be, asks, checks the page.
-    async fn click(&mut self, walk: &Walk<'_>, step: &Step) -> Result<(), Failure> {
-        self.write_request(&step.path);
-        let mut connection = self.connect_if_needed().await?;
-        let stats = &*self.context.stats;
-        if let Err(broken) = connection
-            .ask(&self.request, &mut self.reply, &mut self.buffer, stats)
-            .await
-        {
-            let Broken {
-                why,
-                was_idle_close,
-            } = broken;
-            if !was_idle_close {
-                return Err(why);
-            }
-            // As every browser does: the server may close a connection that nobody used.
-            lock(stats).reopened += 1;
-            connection = self.connect_if_needed().await?;
-            connection
-                .ask(&self.request, &mut self.reply, &mut self.buffer, stats)
-                .await
-                .map_err(|b| b.why)?;
-        }
-        self.connection = Some(connection);
-        self.keep_cookies();
-        match self.reply.status {
-            200..=299 if walk.is_right(step.interaction, &self.reply.body) => Ok(()),
-            200..=299 => Err(Failure::WrongPage),
-            500.. => Err(Failure::ServerError),
-            _ => Err(Failure::Status),
-        }
-    }
-
-    /// Takes the open connection out, so that a visitor who leaves in the middle drops it.
-    async fn connect_if_needed(&mut self) -> Result<Connection, Failure> {
-        if let Some(connection) = self.connection.take() {
-            return Ok(connection);
-        }
-        let tls = self.context.tls.as_ref().map(|(common, name)| {
-            let offer = if self.connections == 0 {
-                self.returning
-            } else {
-                self.tickets.chance(self.context.scenario.resume_within)
-            };
-            (tls::with_tickets(common, &self.shelf, offer), name.clone())
-        });
-        self.connections += 1;
-        Connection::open(self.context.address, tls, &self.context.stats).await
-    }
-
-    fn write_request(&mut self, path: &str) {
-        self.request.clear();
-        for part in [
-            "GET ",
-            path,
-            " HTTP/1.1\r\nHost: ",
-            &self.context.authority,
-            "\r\nUser-Agent: loadline\r\nAccept: */*\r\n",
-        ] {
-            self.request.extend_from_slice(part.as_bytes());
-        }
-        if !self.cookies.is_empty() {
-            self.request.extend_from_slice(b"Cookie: ");
-            self.request
-                .extend_from_slice(self.cookies.join("; ").as_bytes());
-            self.request.extend_from_slice(b"\r\n");
-        }
-        self.request.extend_from_slice(b"\r\n");
-    }
-
-    /// A cookie of the same name replaces the one before it.
-    fn keep_cookies(&mut self) {
-        for cookie in self.reply.cookies.drain(..) {
-            let name = cookie.split('=').next().unwrap_or_default();
-            self.cookies
-                .retain(|known| known.split('=').next() != Some(name));
-            self.cookies.push(cookie);
-        }
-    }
-
-    /// Closes the connection if the server said so, or if it has carried what the scenario allows.
-    async fn end_used_connection(&mut self) {
-        let limit = self.context.scenario.requests_per_connection;
-        let used_up = |c: &Connection| limit > 0 && c.requests >= limit;
-        if self
-            .connection
-            .as_ref()
-            .is_some_and(|c| !self.reply.keep_alive || used_up(c))
-        {
-            self.goodbye().await;
-        }
-    }
-
-    async fn goodbye(&mut self) {
-        if let Some(connection) = self.connection.take() {
-            // If the time is over, dropping the connection closes it all the same.
-            let _in_time = timeout(GOODBYE, connection.close()).await;
-        }
-    }
-
-    async fn leave(mut self, content: bool) {
-        if content {
-            self.goodbye().await;
-        }
-        // The connection is closed first: it may still be given tickets until then.
-        self.connection = None;
-        self.context.pool.borrow_mut().leave(self.shelf);
-    }
 }

@@ -4,12 +4,13 @@
 //! once, as a success or under one [`Failure`]; response times are those of successes.
 
 use crate::handshakes::{Handshake, Kind};
+use crate::series::Series;
 use hdrhistogram::Histogram;
-use serde::Serialize;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Why an interaction did not succeed. The visitor leaves: the session is broken.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, PartialOrd, Ord)]
 #[serde(rename_all = "snake_case")]
 pub enum Failure {
     /// No TCP connection.
@@ -74,6 +75,41 @@ impl Default for Times {
     }
 }
 
+/// As values and how many of each: merging what another process sent is exact.
+impl Serialize for Times {
+    fn serialize<S: Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
+        out.collect_seq(
+            self.0
+                .iter_recorded()
+                .map(|v| (v.value_iterated_to(), v.count_since_last_iteration())),
+        )
+    }
+}
+
+impl<'de> Deserialize<'de> for Times {
+    fn deserialize<D: Deserializer<'de>>(input: D) -> Result<Times, D::Error> {
+        let mut times = Times::default();
+        for (value, count) in Vec::<(u64, u64)>::deserialize(input)? {
+            times.0.saturating_record_n(value, count);
+        }
+        Ok(times)
+    }
+}
+
+/// Bytes of handshakes, as TCP carried them.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Bytes {
+    pub(crate) sent: u64,
+    pub(crate) received: u64,
+}
+
+impl Bytes {
+    fn add(&mut self, sent: u64, received: u64) {
+        self.sent += sent;
+        self.received += received;
+    }
+}
+
 impl Times {
     pub(crate) fn add(&mut self, duration_ns: u64) {
         self.0.saturating_record((duration_ns / 1000).max(1));
@@ -94,7 +130,7 @@ impl Times {
 }
 
 /// Sessions by what became of them.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sessions {
     /// Begun.
     pub started: u64,
@@ -102,6 +138,9 @@ pub struct Sessions {
     pub completed: u64,
     /// Left because of a [`Failure`].
     pub broken: u64,
+    /// Of the broken ones, those that never got in: their first connection was refused, or closed
+    /// during the handshake.
+    pub refused: u64,
     /// Not begun although they had arrived, because this machine could hold no more.
     pub not_started: u64,
     /// Still under way when the run ended.
@@ -109,12 +148,13 @@ pub struct Sessions {
 }
 
 /// Everything that one worker counts.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Stats {
     /// Successes and their response times, per interaction.
     pub(crate) interactions: Vec<(u64, Times)>,
     pub(crate) response: Times,
     /// Responses since the last look of the progress display.
+    #[serde(skip)]
     pub(crate) recent: Times,
     pub(crate) failures: [u64; Failure::ALL.len()],
     pub(crate) sessions: Sessions,
@@ -126,7 +166,29 @@ pub(crate) struct Stats {
     /// How late a timer woke its session.
     pub(crate) lag: Times,
     pub(crate) handshakes_failed: u64,
+    /// Handshakes that offered a ticket and were full all the same.
+    pub(crate) tickets_declined: u64,
+    /// Handshakes that offered a forged ticket.
+    pub(crate) tickets_forged: u64,
+    pub(crate) bytes_full: Bytes,
+    pub(crate) bytes_resumed: Bytes,
+    /// Images, styles and scripts: fetched, found in the session's cache, failed.
+    pub(crate) resources: Times,
+    pub(crate) resources_cached: u64,
+    pub(crate) resources_failed: u64,
+    /// Pages with all that belongs to them.
+    pub(crate) page_load: Times,
+    pub(crate) redirects: u64,
+    /// Requests made again by the scenario's policy.
+    pub(crate) retries: u64,
+    pub(crate) series: Series,
+    /// Connection attempts since the last that succeeded, all refused; and when the first of them was.
+    pub(crate) refusals: u64,
+    pub(crate) refused_since_ns: u64,
+    /// This process had no descriptor left.
+    pub(crate) out_of_descriptors: bool,
     /// Handshakes not yet written to their file.
+    #[serde(skip)]
     pub(crate) handshakes: Vec<Handshake>,
     pub(crate) keep_handshakes: bool,
     pub(crate) bytes_received: u64,
@@ -145,8 +207,9 @@ pub(crate) fn lock(stats: &Mutex<Stats>) -> MutexGuard<'_, Stats> {
 }
 
 impl Stats {
-    pub(crate) fn new(interactions: usize, keep_handshakes: bool) -> Stats {
+    pub(crate) fn new(interactions: usize, keep_handshakes: bool, begin_ns: u64) -> Stats {
         Stats {
+            series: Series::new(begin_ns),
             interactions: vec![Default::default(); interactions],
             keep_handshakes,
             ..Stats::default()
@@ -159,11 +222,50 @@ impl Stats {
         times.add(response_ns);
         self.response.add(response_ns);
         self.recent.add(response_ns);
+        self.series.reply(now_ns, (response_ns / 1000).max(1));
         self.last_success_ns = self.last_success_ns.max(now_ns);
     }
 
-    pub(crate) fn failed(&mut self, why: Failure) {
+    pub(crate) fn failed(&mut self, now_ns: u64, why: Failure) {
         self.failures[why as usize] += 1;
+        self.series.row(now_ns).failures += 1;
+    }
+
+    pub(crate) fn session_started(&mut self, now_ns: u64) {
+        self.sessions.started += 1;
+        let row = self.series.row(now_ns);
+        row.started += 1;
+        row.active += 1;
+    }
+
+    /// None is a session that walked to its end.
+    pub(crate) fn session_ended(&mut self, now_ns: u64, broken: Option<Failure>, got_in: bool) {
+        let row = self.series.row(now_ns);
+        row.active = row.active.saturating_sub(1);
+        match broken {
+            None => {
+                self.sessions.completed += 1;
+                row.completed += 1;
+            }
+            Some(why) => {
+                self.sessions.broken += 1;
+                row.broken += 1;
+                let at_the_door = matches!(why, Failure::Connect | Failure::Tls);
+                self.sessions.refused += u64::from(!got_in && at_the_door);
+            }
+        }
+    }
+
+    /// Whether a connection could be made. What the server refuses again and again is not there.
+    pub(crate) fn connected(&mut self, now_ns: u64, refused: bool) {
+        if !refused {
+            self.refusals = 0;
+        } else {
+            if self.refusals == 0 {
+                self.refused_since_ns = now_ns;
+            }
+            self.refusals += 1;
+        }
     }
 
     pub(crate) fn shook_hands(&mut self, handshake: Handshake) {
@@ -171,9 +273,19 @@ impl Stats {
             return;
         }
         let duration_ns = handshake.end_ns - handshake.begin_ns;
+        let (sent, received) = (handshake.bytes_sent, handshake.bytes_received);
         match handshake.kind {
-            Some(Kind::Full) => self.tls_full.add(duration_ns),
-            Some(Kind::Resumed) => self.tls_resumed.add(duration_ns),
+            Some(Kind::Full) => {
+                self.tls_full.add(duration_ns);
+                self.bytes_full.add(sent, received);
+                self.tickets_declined += u64::from(handshake.offered);
+                self.series.row(handshake.end_ns).full += 1;
+            }
+            Some(Kind::Resumed) => {
+                self.tls_resumed.add(duration_ns);
+                self.bytes_resumed.add(sent, received);
+                self.series.row(handshake.end_ns).resumed += 1;
+            }
             None => self.handshakes_failed += 1,
         }
         if self.keep_handshakes {
@@ -195,6 +307,8 @@ impl Stats {
             (&mut self.wait, &other.wait),
             (&mut self.transfer, &other.transfer),
             (&mut self.lag, &other.lag),
+            (&mut self.resources, &other.resources),
+            (&mut self.page_load, &other.page_load),
         ] {
             mine.merge(theirs);
         }
@@ -204,11 +318,23 @@ impl Stats {
         self.sessions.started += other.sessions.started;
         self.sessions.completed += other.sessions.completed;
         self.sessions.broken += other.sessions.broken;
+        self.sessions.refused += other.sessions.refused;
         self.sessions.not_started += other.sessions.not_started;
         self.sessions.active_at_end += other.sessions.active_at_end;
         self.handshakes_failed += other.handshakes_failed;
         self.bytes_received += other.bytes_received;
         self.reopened += other.reopened;
+        self.tickets_declined += other.tickets_declined;
+        self.tickets_forged += other.tickets_forged;
+        let (full, resumed) = (other.bytes_full, other.bytes_resumed);
+        self.bytes_full.add(full.sent, full.received);
+        self.bytes_resumed.add(resumed.sent, resumed.received);
+        self.resources_cached += other.resources_cached;
+        self.resources_failed += other.resources_failed;
+        self.redirects += other.redirects;
+        self.retries += other.retries;
+        self.out_of_descriptors |= other.out_of_descriptors;
+        self.series.merge(&other.series);
         self.last_success_ns = self.last_success_ns.max(other.last_success_ns);
         self.cpu_ns += other.cpu_ns;
     }

@@ -1,6 +1,6 @@
 //! Against the real auction site, if its jar is built (`mvn -pl bed/auction -am package`).
 
-use loadline_load::{Arrivals, Options, Scenario, Target, Versions, run};
+use loadline_load::{Arrivals, Options, Scenario, Target, Trust, Versions, run};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::AtomicBool;
@@ -73,6 +73,7 @@ fn every_visitor_of_the_auction_sees_the_right_pages() {
         let target = Target::parse(&format!("https://127.0.0.1:{}", site.port)).expect("valid");
         let mut options = Options::new(target, scenario);
         options.duration = Duration::from_secs(6);
+        options.trust = Trust::Any;
         let summary = run(&options, &AtomicBool::new(false), &mut |_| {}).expect("it runs");
         let text = summary.render(options.scenario.arrivals);
         assert_eq!(summary.failures, 0, "{text}");

@@ -1,12 +1,14 @@
 //! TOML into a [`Scenario`]: every error names file, line, key, value and what is allowed.
 
-use super::{
-    Arrivals, Interaction, Next, Scenario, Template, Versions, parse_duration, wrong_users,
-};
+use super::client::{self, RawClient, RawConnection, RawTls};
+use super::parse_arrivals::{self, RawArrivals};
+use super::place::Place;
+use super::{Interaction, Next, Scenario, Slot, Template, Versions};
 use crate::Error;
+use crate::replay::Replay;
 use serde::Deserialize;
 use std::collections::BTreeMap;
-use std::ops::Range;
+use std::path::Path;
 use std::time::Duration;
 use toml::Spanned;
 
@@ -14,7 +16,7 @@ use toml::Spanned;
 #[serde(deny_unknown_fields)]
 struct Raw {
     name: Spanned<String>,
-    start: Spanned<String>,
+    start: Option<Spanned<String>>,
     #[serde(default)]
     arrivals: RawArrivals,
     #[serde(default)]
@@ -27,40 +29,16 @@ struct Raw {
     connection: RawConnection,
     #[serde(default)]
     ranges: BTreeMap<String, Spanned<(i64, i64)>>,
+    #[serde(default)]
+    session: BTreeMap<String, Spanned<(i64, i64)>>,
+    #[serde(default)]
     interaction: Vec<Spanned<RawInteraction>>,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(deny_unknown_fields)]
-struct RawArrivals {
-    users: Option<Spanned<i64>>,
-    rate: Option<Spanned<f64>>,
 }
 
 #[derive(Deserialize, Default)]
 #[serde(deny_unknown_fields)]
 struct RawThink {
     mean: Option<Spanned<String>>,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(deny_unknown_fields)]
-struct RawClient {
-    timeout: Option<Spanned<String>>,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(deny_unknown_fields)]
-struct RawTls {
-    versions: Option<Spanned<Vec<String>>>,
-    resume_within: Option<Spanned<f64>>,
-    resume_across: Option<Spanned<f64>>,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(deny_unknown_fields)]
-struct RawConnection {
-    requests: Option<Spanned<i64>>,
 }
 
 #[derive(Deserialize)]
@@ -71,73 +49,11 @@ struct RawInteraction {
     #[serde(default)]
     marker: String,
     follow: Option<String>,
+    #[serde(default)]
+    form: BTreeMap<String, Spanned<String>>,
+    #[serde(default)]
+    take: BTreeMap<String, Spanned<String>>,
     next: Spanned<BTreeMap<String, Spanned<f64>>>,
-}
-
-/// Turns places in the text into errors.
-struct Place<'a> {
-    text: &'a str,
-    path: &'a str,
-}
-
-impl Place<'_> {
-    fn error(&self, at: Range<usize>, what: impl Into<String>) -> Error {
-        let start = at.start.min(self.text.len());
-        let line = self.text.as_bytes()[..start]
-            .iter()
-            .filter(|&&b| b == b'\n')
-            .count()
-            + 1;
-        Error::Scenario {
-            path: self.path.to_owned(),
-            line,
-            what: what.into(),
-        }
-    }
-
-    fn duration(
-        &self,
-        key: &str,
-        value: Option<Spanned<String>>,
-        default: Duration,
-    ) -> Result<Duration, Error> {
-        let Some(value) = value else {
-            return Ok(default);
-        };
-        parse_duration(value.get_ref())
-            .map_err(|what| self.error(value.span(), format!("{key} {what}")))
-    }
-
-    fn probability(
-        &self,
-        key: &str,
-        value: Option<Spanned<f64>>,
-        default: f64,
-    ) -> Result<f64, Error> {
-        let Some(value) = value else {
-            return Ok(default);
-        };
-        let p = *value.get_ref();
-        if (0.0..=1.0).contains(&p) {
-            Ok(p)
-        } else {
-            Err(self.error(
-                value.span(),
-                format!("{key} is {p}; it must be from 0 to 1"),
-            ))
-        }
-    }
-
-    fn whole(&self, key: &str, value: &Spanned<i64>, low: i64, high: i64) -> Result<u32, Error> {
-        let n = *value.get_ref();
-        if n < low || n > high {
-            return Err(self.error(
-                value.span(),
-                format!("{key} is {n}; it must be from {low} to {high}"),
-            ));
-        }
-        Ok(n as u32)
-    }
 }
 
 pub(super) fn parse(text: &str, path: &str) -> Result<Scenario, Error> {
@@ -153,54 +69,96 @@ pub(super) fn parse(text: &str, path: &str) -> Result<Scenario, Error> {
         let at = raw.client.timeout.map_or(0..0, |t| t.span());
         return Err(place.error(at, "client.timeout is 0s; it must be more than 0s"));
     }
-    let interactions = interactions(&place, &raw)?;
-    let start = find(&raw, raw.start.get_ref()).ok_or_else(|| {
-        place.error(
-            raw.start.span(),
-            format!(
-                "start is {:?}; no [[interaction]] has that name",
-                raw.start.get_ref()
-            ),
-        )
-    })?;
-    all_can_end(&place, &raw, &interactions)?;
+    let replay = replay(&place, &raw)?;
+    let (interactions, start) = if replay.is_some() {
+        (Vec::new(), 0)
+    } else {
+        let interactions = interactions(&place, &raw)?;
+        all_can_end(&place, &raw, &interactions)?;
+        let start = start(&place, &raw)?;
+        (interactions, start)
+    };
     let requests = match &raw.connection.requests {
         Some(n) => place.whole("connection.requests", n, 0, i64::from(u32::MAX))?,
         None => 0,
     };
-    Ok(Scenario {
-        name: raw.name.into_inner(),
-        arrivals: arrivals(&place, &raw.arrivals)?,
+    let (arrivals, process, schedule) = parse_arrivals::parse(&place, &raw.arrivals)?;
+    let mut scenario = Scenario {
+        name: raw.name.get_ref().clone(),
+        arrivals,
+        process,
+        schedule,
+        replay: None,
         think_mean: place.duration("think.mean", raw.think.mean, Duration::from_secs(7))?,
         timeout,
-        versions: versions(&place, raw.tls.versions)?,
-        resume_within: place.probability("tls.resume_within", raw.tls.resume_within, 1.0)?,
-        resume_across: place.probability("tls.resume_across", raw.tls.resume_across, 0.0)?,
+        versions: versions(&place, raw.tls.versions.clone())?,
+        resume_within: place.probability(
+            "tls.resume_within",
+            raw.tls.resume_within.clone(),
+            1.0,
+        )?,
+        resume_across: place.probability(
+            "tls.resume_across",
+            raw.tls.resume_across.clone(),
+            0.0,
+        )?,
         requests_per_connection: requests,
+        client: client::client(&place, raw.client, &raw.connection)?,
+        tickets: client::tickets(&place, &raw.tls)?,
+        http: client::http(&place, raw.connection.http)?,
+        keys: client::keys(&place, raw.tls.keys)?,
+        held: raw
+            .session
+            .into_iter()
+            .map(|(name, range)| (name, whole_range(range.get_ref())))
+            .collect(),
         start,
         interactions,
+    };
+    if let Some(replay) = replay {
+        scenario.set_replay(replay);
+    }
+    Ok(scenario)
+}
+
+/// The log that `arrivals.replay` names, found from the scenario's folder.
+fn replay(place: &Place<'_>, raw: &Raw) -> Result<Option<Replay>, Error> {
+    let Some(log) = &raw.arrivals.replay else {
+        return Ok(None);
+    };
+    if let Some(one) = raw.interaction.first() {
+        return Err(place.error(
+            one.span(),
+            "there are arrivals.replay and an [[interaction]]; a log says itself what is asked for",
+        ));
+    }
+    let speed = place.positive("arrivals.speed", raw.arrivals.speed.clone(), 1.0)?;
+    let folder = Path::new(place.path).parent().unwrap_or(Path::new(""));
+    Replay::read(&folder.join(log.get_ref()), speed)
+        .map(Some)
+        .map_err(|e| place.error(log.span(), format!("arrivals.replay: {e}")))
+}
+
+fn start(place: &Place<'_>, raw: &Raw) -> Result<usize, Error> {
+    let Some(start) = &raw.start else {
+        return Err(place.error(
+            0..0,
+            "missing field `start`: the first [[interaction]] of a session",
+        ));
+    };
+    find(raw, start.get_ref()).ok_or_else(|| {
+        place.error(
+            start.span(),
+            format!(
+                "start is {:?}; no [[interaction]] has that name",
+                start.get_ref()
+            ),
+        )
     })
 }
 
-fn arrivals(place: &Place<'_>, raw: &RawArrivals) -> Result<Arrivals, Error> {
-    match (&raw.users, &raw.rate) {
-        (Some(_), Some(rate)) => Err(place.error(
-            rate.span(),
-            "arrivals has users and rate; give users for a closed system, or rate for a partly-open one",
-        )),
-        (_, Some(rate)) => {
-            let arrivals = Arrivals::PartlyOpen { rate: *rate.get_ref() };
-            arrivals.check().map_err(|what| place.error(rate.span(), what))
-        }
-        (Some(users), None) => {
-            let n = *users.get_ref();
-            u32::try_from(n)
-                .map_err(|_| wrong_users(n))
-                .and_then(|users| Arrivals::Closed { users }.check())
-                .map_err(|what| place.error(users.span(), what))
-        }
-        (None, None) => Ok(Arrivals::Closed { users: 20 }),
-    }
+fn whole_range(range: &(i64, i64)) -> (u64, u64) {
+    (range.0 as u64, range.1 as u64)
 }
 
 fn versions(place: &Place<'_>, raw: Option<Spanned<Vec<String>>>) -> Result<Versions, Error> {
@@ -238,7 +196,19 @@ fn find(raw: &Raw, name: &str) -> Option<usize> {
 }
 
 fn interactions(place: &Place<'_>, raw: &Raw) -> Result<Vec<Interaction>, Error> {
-    for (name, range) in &raw.ranges {
+    if raw.interaction.is_empty() {
+        return Err(place.error(
+            0..0,
+            "missing field `interaction`: it needs at least one [[interaction]]",
+        ));
+    }
+    for (name, range) in raw.ranges.iter().chain(&raw.session) {
+        if raw.ranges.contains_key(name) && raw.session.contains_key(name) {
+            return Err(place.error(
+                range.span(),
+                format!("{name} is in [ranges] and in [session]; it can be in one of them"),
+            ));
+        }
         let (first, last) = *range.get_ref();
         if first < 0 || last < first {
             let what = format!(
@@ -257,22 +227,51 @@ fn interactions(place: &Place<'_>, raw: &Raw) -> Result<Vec<Interaction>, Error>
             );
             return Err(place.error(one.name.span(), what));
         }
-        let range = |key: &str| {
-            raw.ranges
-                .get(key)
-                .map(|r| (r.get_ref().0 as u64, r.get_ref().1 as u64))
-        };
-        let path = Template::parse(one.path.get_ref(), range)
+        let slot = |key: &str| slot(raw, key);
+        let path = Template::path(one.path.get_ref(), slot)
             .map_err(|what| place.error(one.path.span(), format!("path of {name} {what}")))?;
+        let mut form = Vec::new();
+        for (field, text) in &one.form {
+            let text = Template::text(text.get_ref(), slot).map_err(|what| {
+                place.error(text.span(), format!("form.{field} of {name} {what}"))
+            })?;
+            form.push((field.clone(), text));
+        }
+        let mut take = Vec::new();
+        for (value, text) in &one.take {
+            let Some(held) = raw.session.keys().position(|k| k == value) else {
+                let what = format!("take.{value} of {name}: [session] has no {value}");
+                return Err(place.error(text.span(), what));
+            };
+            if text.get_ref().is_empty() {
+                let what = format!(
+                    "take.{value} of {name} is empty; it must be the text before the value"
+                );
+                return Err(place.error(text.span(), what));
+            }
+            take.push((held, text.get_ref().clone()));
+        }
         all.push(Interaction {
             name: name.clone(),
             path,
             marker: one.marker.clone().into_bytes(),
             follow: one.follow.clone(),
+            form,
+            take,
             next: edges(place, raw, one)?,
         });
     }
     Ok(all)
+}
+
+fn slot(raw: &Raw, name: &str) -> Option<Slot> {
+    if let Some(held) = raw.session.keys().position(|k| k == name) {
+        return Some(Slot::Held(held));
+    }
+    raw.ranges.get(name).map(|range| {
+        let (first, last) = whole_range(range.get_ref());
+        Slot::Drawn(first, last)
+    })
 }
 
 /// The edges with cumulative probabilities, normalised so that the last is 1.

@@ -1,4 +1,5 @@
 use super::*;
+use crate::scenario::{Arrivals, Next};
 use proptest::prelude::*;
 
 const GOOD: &str = "name = \"t\"
@@ -56,7 +57,7 @@ fn every_builtin_is_valid() {
         let scenario = Scenario::builtin(name).expect("it is listed");
         assert_eq!(scenario.name, name);
         assert!(
-            scenario.interactions.iter().all(|i| !i.marker.is_empty()),
+            name == "keep-alive" || scenario.interactions.iter().all(|i| !i.marker.is_empty()),
             "{name}: a page without a check"
         );
     }
@@ -115,6 +116,51 @@ fn errors_name_file_line_key_value_and_range() {
             "= 0.5",
             "= 1.5",
             "storm.toml:11: tls.resume_within is 1.5; it must be from 0 to 1",
+        ),
+        (
+            "users = 3",
+            "users = 3\nrequests = 1.0",
+            "storm.toml:5: arrivals has requests beside users or rate; give requests alone for an open system",
+        ),
+        (
+            "users = 3",
+            "users = 3\nprocess = \"even\"",
+            "storm.toml:5: arrivals.process is \"even\"; it must be \"poisson\" or \"uniform\"",
+        ),
+        (
+            "users = 3",
+            "users = 3\nphase = [{ for = \"1s\", level = 1.0, to = 2.0 }]",
+            "storm.toml:5: a phase has level, or from and to: it stays where it is or goes from one to the other",
+        ),
+        (
+            "users = 3",
+            "users = 3\nphase = [{ for = \"0s\", level = 1.0 }]",
+            "storm.toml:5: arrivals.phase 1 must last longer than 0s",
+        ),
+        (
+            "users = 3",
+            "replay = \"access.log\"",
+            "storm.toml:16: there are arrivals.replay and an [[interaction]]; a log says itself what is asked for",
+        ),
+        (
+            "requests = 4",
+            "http = \"2\"\npipeline = 4",
+            "storm.toml:14: connection.pipeline and connection.http = \"2\": HTTP/2 has streams instead; leave one out",
+        ),
+        (
+            "requests = 4",
+            "http = \"3\"",
+            "storm.toml:13: connection.http is \"3\"; it must be \"1.1\" or \"2\"",
+        ),
+        (
+            "next = {",
+            "take = { nr = \"x\" }\nnext = {",
+            "storm.toml:19: take.nr of a: [session] has no nr",
+        ),
+        (
+            "[ranges]",
+            "[session]\nid = [1, 2]\n[ranges]",
+            "storm.toml:17: id is in [ranges] and in [session]; it can be in one of them",
         ),
         (
             "= 0.5",

@@ -1,16 +1,38 @@
 //! The Markov chain: one visitor's walk through a scenario, without I/O.
 
-use super::{Next, Scenario, path};
+use super::template::{draw, encode_form};
+use super::{Next, Scenario, links};
+use crate::html;
 use crate::rng::Rng;
+use std::borrow::Cow;
 
 /// How many pages a visitor can go back.
 const MAX_HISTORY: usize = 50;
 
-/// One click: which interaction, and its path.
+/// One click: which interaction, and what is asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Step {
     pub(crate) interaction: usize,
+    pub(crate) request: Ask,
+}
+
+/// A request as far as the visitor decides it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Ask {
+    pub(crate) method: Cow<'static, str>,
     pub(crate) path: String,
+    /// A form, encoded.
+    pub(crate) body: Option<Vec<u8>>,
+}
+
+impl Ask {
+    pub(crate) fn get(path: String) -> Ask {
+        Ask {
+            method: Cow::Borrowed("GET"),
+            path,
+            body: None,
+        }
+    }
 }
 
 /// Where a visitor is and has been.
@@ -20,14 +42,22 @@ pub(crate) struct Walk<'a> {
     rng: Rng,
     /// The page being looked at is the last.
     history: Vec<Step>,
+    /// The session's values, in the order of `Scenario::held`.
+    held: Vec<String>,
 }
 
 impl<'a> Walk<'a> {
-    pub(crate) fn new(scenario: &'a Scenario, rng: Rng) -> Walk<'a> {
+    pub(crate) fn new(scenario: &'a Scenario, mut rng: Rng) -> Walk<'a> {
+        let held = scenario
+            .held
+            .iter()
+            .map(|(_, (first, last))| draw(&mut rng, *first, *last).to_string())
+            .collect();
         Walk {
             scenario,
             rng,
             history: Vec::new(),
+            held,
         }
     }
 
@@ -48,6 +78,32 @@ impl<'a> Walk<'a> {
         }
     }
 
+    /// The page has come, after redirects from `path`: its values are taken, and going back to it
+    /// later asks for the page, and does not send the form again.
+    pub(crate) fn arrived(&mut self, path: &str, page: &[u8]) {
+        let Some(step) = self.history.last_mut() else {
+            return;
+        };
+        if step.request.path != path || step.request.body.is_some() {
+            step.request = Ask::get(path.to_owned());
+        }
+        for (held, text) in &self.scenario.interactions[step.interaction].take {
+            let in_path = html::values_after(path.as_bytes(), text.as_bytes());
+            let value = match in_path.first() {
+                Some(value) => value,
+                None => {
+                    let found = html::values_after(page, text.as_bytes());
+                    if found.is_empty() {
+                        continue;
+                    }
+                    found[self.rng.below(found.len() as u64) as usize]
+                }
+            };
+            self.held[*held].clear();
+            self.held[*held].push_str(value);
+        }
+    }
+
     fn choose(&mut self, from: usize) -> Next {
         let at = self.rng.unit();
         let edges = &self.scenario.interactions[from].next;
@@ -62,20 +118,30 @@ impl<'a> Walk<'a> {
         let link = kind
             .follow
             .as_deref()
-            .and_then(|prefix| path::pick_link(page, prefix, &mut self.rng));
-        let path = link.unwrap_or_else(|| kind.path.fill(&mut self.rng));
-        let step = Step { interaction, path };
+            .and_then(|prefix| links::pick_link(page, prefix, &mut self.rng));
+        let path = link.unwrap_or_else(|| kind.path.fill(&mut self.rng, &self.held));
+        let body = (!kind.form.is_empty()).then(|| {
+            let (rng, held) = (&mut self.rng, &self.held);
+            encode_form(
+                kind.form
+                    .iter()
+                    .map(|(k, v)| (k.as_str(), v.fill(rng, held))),
+            )
+        });
+        let method = if body.is_some() { "POST" } else { "GET" };
+        let step = Step {
+            interaction,
+            request: Ask {
+                method: Cow::Borrowed(method),
+                path,
+                body,
+            },
+        };
         if self.history.len() == MAX_HISTORY {
             self.history.remove(0);
         }
         self.history.push(step.clone());
         step
-    }
-
-    /// Whether the page is what was asked for.
-    pub(crate) fn is_right(&self, interaction: usize, page: &[u8]) -> bool {
-        let marker = &self.scenario.interactions[interaction].marker;
-        marker.is_empty() || path::find(page, marker).is_some()
     }
 }
 
@@ -148,7 +214,7 @@ mod tests {
             let mut walk = Walk::new(&scenario, Rng::new(1, session, 0));
             walk.step(b"");
             if let Some(step) = walk.step(b"<a href=\"/b?x77\">") {
-                assert_eq!(step.path, "/b?x77");
+                assert_eq!(step.request.path, "/b?x77");
                 followed += 1;
             }
         }
@@ -158,8 +224,42 @@ mod tests {
     #[test]
     fn a_page_without_its_marker_is_wrong() {
         let scenario = Scenario::from_toml(CHAIN, "t").expect("valid");
-        let walk = Walk::new(&scenario, Rng::new(1, 1, 1));
-        assert!(walk.is_right(0, b"xxAxx"));
-        assert!(!walk.is_right(1, b"xxAxx"));
+        assert!(scenario.is_right(0, b"xxAxx"));
+        assert!(!scenario.is_right(1, b"xxAxx"));
+    }
+
+    const FORMS: &str = r#"
+        name = "t"
+        start = "item"
+        [session]
+        id = [3, 3]
+        [[interaction]]
+        name = "item"
+        path = "/item?id={id}"
+        take = { id = "buy?id=" }
+        next = { buy = 1 }
+        [[interaction]]
+        name = "buy"
+        path = "/buy"
+        form = { item = "{id}", text = "good & cheap" }
+        next = { back = 1 }
+    "#;
+
+    #[test]
+    fn a_form_carries_what_the_page_said_and_going_back_does_not_send_it_again() {
+        let scenario = Scenario::from_toml(FORMS, "t").expect("valid");
+        let mut walk = Walk::new(&scenario, Rng::new(1, 1, 0));
+        let first = walk.step(b"").expect("a page");
+        assert_eq!(first.request, Ask::get("/item?id=3".into()));
+        walk.arrived("/item?id=3", b"<a href=/buy?id=88>");
+        let form = walk.step(b"").expect("a form").request;
+        assert_eq!((&*form.method, form.path.as_str()), ("POST", "/buy"));
+        assert_eq!(
+            form.body.as_deref(),
+            Some(&b"item=88&text=good+%26+cheap"[..])
+        );
+        walk.arrived("/buy/done", b"");
+        assert_eq!(walk.history[1].request, Ask::get("/buy/done".into()));
+        assert_eq!(walk.step(b"").expect("back").request.path, "/item?id=3");
     }
 }

@@ -2,7 +2,7 @@
 
 #![allow(dead_code)] // each test binary uses its own part
 
-use loadline_load::{Arrivals, Options, Scenario, Summary, Target, run};
+use loadline_load::{Arrivals, Options, Scenario, Summary, Target, Trust, run};
 use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
 use rustls::server::{NoServerSessionStorage, ServerSessionMemoryCache};
 use rustls::{HandshakeKind, ServerConfig, ServerConnection, StreamOwned, version};
@@ -19,6 +19,8 @@ pub struct Behaviour {
     pub tls12_only: bool,
     /// Whether it remembers sessions.
     pub resumes: bool,
+    /// Gives tickets, whether or not it remembers sessions.
+    pub tickets: bool,
     /// Speaks TLS, and its target says so.
     pub tls: bool,
     /// Speaks plain HTTP, whatever the client believes.
@@ -38,6 +40,7 @@ impl Default for Behaviour {
         Behaviour {
             tls12_only: false,
             resumes: true,
+            tickets: false,
             tls: true,
             plain: false,
             delay: Duration::ZERO,
@@ -62,13 +65,15 @@ pub struct Server {
     /// While held by a test, no reply is written.
     pub gate: Arc<Mutex<()>>,
     tls: bool,
+    certificate_pem: String,
     ended: Arc<AtomicBool>,
 }
 
 impl Server {
     pub fn start(behaviour: Behaviour) -> Server {
         let tls = behaviour.tls;
-        let config = Arc::new(config(&behaviour));
+        let (config, certificate_pem) = config(&behaviour);
+        let config = Arc::new(config);
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let address = listener.local_addr().expect("bound");
         let (seen, gate, ended) = (
@@ -96,8 +101,71 @@ impl Server {
             seen,
             gate,
             tls,
+            certificate_pem,
             ended,
         }
+    }
+
+    /// Speaks HTTP/2 over TLS and nothing else; every page has three pictures.
+    pub fn start_http2() -> Server {
+        let (mut config, certificate_pem) = config(&Behaviour::default());
+        config.alpn_protocols = vec![b"h2".to_vec()];
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        listener
+            .set_nonblocking(true)
+            .expect("a runtime's listener");
+        let address = listener.local_addr().expect("bound");
+        let ended = Arc::<AtomicBool>::default();
+        let over = ended.clone();
+        std::thread::spawn(move || {
+            let runtime = tokio::runtime::Builder::new_current_thread()
+                .enable_all()
+                .build()
+                .expect("a runtime");
+            runtime.block_on(async move {
+                let listener = tokio::net::TcpListener::from_std(listener).expect("listening");
+                let acceptor = tokio_rustls::TlsAcceptor::from(Arc::new(config));
+                while let Ok((tcp, _)) = listener.accept().await {
+                    if over.load(Ordering::Relaxed) {
+                        return;
+                    }
+                    let acceptor = acceptor.clone();
+                    tokio::spawn(async move {
+                        // A client that leaves in the middle ends its task; that is its right.
+                        let Ok(tls) = acceptor.accept(tcp).await else {
+                            return;
+                        };
+                        let Ok(mut h2) = h2::server::handshake(tls).await else {
+                            return;
+                        };
+                        while let Some(Ok((request, mut answer))) = h2.accept().await {
+                            let page = request.uri().path().starts_with("/page");
+                            let body = if page {
+                                "PAGE <img src=/1.png><img src=/2.png><img src=/3.png>"
+                            } else {
+                                "picture"
+                            };
+                            let head = http::Response::new(());
+                            if let Ok(mut stream) = answer.send_response(head, false) {
+                                let _left = stream.send_data(body.into(), true);
+                            }
+                        }
+                    });
+                }
+            });
+        });
+        Server {
+            address,
+            seen: Arc::default(),
+            gate: Arc::default(),
+            tls: true,
+            certificate_pem,
+            ended,
+        }
+    }
+
+    pub fn certificate_pem(&self) -> &str {
+        &self.certificate_pem
     }
 
     pub fn target(&self) -> Target {
@@ -121,7 +189,7 @@ impl Drop for Server {
     }
 }
 
-fn config(behaviour: &Behaviour) -> ServerConfig {
+fn config(behaviour: &Behaviour) -> (ServerConfig, String) {
     let key =
         rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]).expect("a certificate");
     let secret = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(key.signing_key.serialize_der()));
@@ -142,7 +210,10 @@ fn config(behaviour: &Behaviour) -> ServerConfig {
     } else {
         Arc::new(NoServerSessionStorage {})
     };
-    config
+    if behaviour.tickets {
+        config.ticketer = rustls::crypto::aws_lc_rs::Ticketer::new().expect("a ticketer");
+    }
+    (config, key.cert.pem())
 }
 
 trait Stream: Read + Write {
@@ -250,6 +321,7 @@ pub fn options(server: &Server, change: impl FnOnce(&mut Scenario)) -> Options {
     change(&mut scenario);
     let mut options = Options::new(server.target(), scenario);
     options.duration = Duration::from_millis(800);
+    options.trust = Trust::Any;
     options
 }
 

@@ -1,20 +1,20 @@
-//! What a run came to: figures for programs (`Serialize`) and for people ([`Summary::render`]).
+//! What a run came to: figures for programs (`Serialize`) and for people
+//! ([`Summary::render`] in a terminal, [`Summary::page`] in a browser).
 //!
 //! Times are milliseconds, shares are 0 to 1, rates are per second of the whole run.
 
 use crate::run::Options;
-use crate::scenario::Arrivals;
 use crate::stats::{Failure, Sessions, Stats, Times};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::fmt::Write;
 
-/// Above this share of a core per worker, the generator may have been the limit.
-const MAX_CPU_SHARE: f64 = 0.8;
-/// Above this lag of its timers (99th percentile), the generator may have been the limit.
-const MAX_LAG_MS: f64 = 5.0;
-/// Silence at the end of a run that is worth a warning.
-const SILENCE_NS: u64 = 2_000_000_000;
+mod page;
+mod plot;
+mod render;
+mod seconds;
+mod warn;
+
+pub use seconds::{Second, Steady};
 
 /// Percentiles of durations, in milliseconds.
 #[derive(Debug, Clone, Copy, Default, Serialize)]
@@ -76,6 +76,8 @@ pub struct Phases {
     pub wait: Quantiles,
     /// From the first byte of a reply to its last.
     pub transfer: Quantiles,
+    /// From the click until the page and what belongs to it had come; if resources were fetched.
+    pub page_load: Quantiles,
 }
 
 /// Handshakes by kind.
@@ -89,12 +91,52 @@ pub struct Handshakes {
     pub failed: u64,
     /// Completed ones per second.
     pub per_s: f64,
+    /// Of the full ones, those that offered a ticket which the server did not take.
+    pub tickets_declined: u64,
+    /// Of all, those that offered a forged ticket.
+    pub tickets_forged: u64,
+    /// Bytes that a full one sends and receives on TCP, on average.
+    pub full_bytes: HandshakeBytes,
+    /// Bytes that a resumed one sends and receives on TCP, on average.
+    pub resumed_bytes: HandshakeBytes,
+}
+
+/// Bytes of a handshake, on average.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct HandshakeBytes {
+    /// By the client.
+    pub sent: f64,
+    /// By the client.
+    pub received: f64,
+}
+
+impl HandshakeBytes {
+    fn of(bytes: crate::stats::Bytes, count: u64) -> HandshakeBytes {
+        let count = count.max(1) as f64;
+        HandshakeBytes {
+            sent: bytes.sent as f64 / count,
+            received: bytes.received as f64 / count,
+        }
+    }
+}
+
+/// Images, styles and scripts of pages.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct Resources {
+    /// Times of those that were fetched.
+    pub fetched: Quantiles,
+    /// Not fetched: the session had them.
+    pub cached: u64,
+    /// Not had.
+    pub failed: u64,
 }
 
 /// What the generator itself cost.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub struct Generator {
-    /// Worker threads.
+    /// Processes.
+    pub processes: usize,
+    /// Worker threads of each.
     pub threads: usize,
     /// CPU time of all workers.
     pub cpu_seconds: f64,
@@ -117,6 +159,12 @@ pub struct Summary {
     pub seconds: f64,
     /// It was stopped before its time.
     pub partial: bool,
+    /// Why it could not go on, if that is the reason.
+    pub error: Option<String>,
+    /// The generator, not the server, may have set the figures: see the warnings.
+    pub limited_by_generator: bool,
+    /// Clicks that were due, per second.
+    pub offered_per_s: f64,
     /// Successful replies: in time, status 2xx, the right page.
     pub replies: u64,
     /// Goodput: successful replies per second.
@@ -137,18 +185,34 @@ pub struct Summary {
     pub sessions: Sessions,
     /// Requests sent again because the server had closed an idle connection.
     pub reopened: u64,
+    /// Requests made again by the scenario's policy.
+    pub retries: u64,
+    /// Redirects followed.
+    pub redirects: u64,
+    /// What pages embed, if it was fetched.
+    pub resources: Resources,
     /// Bytes of replies, heads included, after TLS.
     pub bytes_received: u64,
     /// What the generator cost.
     pub generator: Generator,
+    /// The run without its warm-up.
+    pub steady: Steady,
+    /// Second by second.
+    pub series: Vec<Second>,
+    /// Response times at many quantiles: (quantile, milliseconds).
+    pub spectrum: Vec<(f64, f64)>,
     /// What the reader should know before trusting the figures.
     pub warnings: Vec<String>,
 }
 
+/// Under which circumstances was counted what was counted.
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Circumstances {
     pub(crate) begin_ns: u64,
     pub(crate) end_ns: u64,
     pub(crate) partial: bool,
+    pub(crate) error: Option<String>,
+    pub(crate) processes: usize,
 }
 
 impl Summary {
@@ -164,6 +228,10 @@ impl Summary {
             seed: options.seed,
             seconds,
             partial: run.partial,
+            error: run.error.clone(),
+            limited_by_generator: false,
+            offered_per_s: stats.series.rows.iter().map(|r| r.offered).sum::<u64>() as f64
+                / seconds,
             replies,
             replies_per_s: replies as f64 / seconds,
             failures: stats.failures.iter().sum(),
@@ -185,156 +253,59 @@ impl Summary {
                 tls_resumed: Quantiles::of(&stats.tls_resumed),
                 wait: Quantiles::of(&stats.wait),
                 transfer: Quantiles::of(&stats.transfer),
+                page_load: Quantiles::of(&stats.page_load),
             },
             handshakes: Handshakes {
                 full,
                 resumed,
                 failed: stats.handshakes_failed,
                 per_s: (full + resumed) as f64 / seconds,
+                tickets_declined: stats.tickets_declined,
+                tickets_forged: stats.tickets_forged,
+                full_bytes: HandshakeBytes::of(stats.bytes_full, full),
+                resumed_bytes: HandshakeBytes::of(stats.bytes_resumed, resumed),
             },
             sessions: stats.sessions,
             reopened: stats.reopened,
+            retries: stats.retries,
+            redirects: stats.redirects,
+            resources: Resources {
+                fetched: Quantiles::of(&stats.resources),
+                cached: stats.resources_cached,
+                failed: stats.resources_failed,
+            },
             bytes_received: stats.bytes_received,
             generator: Generator {
+                processes: run.processes,
                 threads: options.threads,
                 cpu_seconds,
-                cpu_share: cpu_seconds / seconds / options.threads as f64,
+                cpu_share: cpu_seconds / seconds / (options.threads * run.processes) as f64,
                 lag_p99_ms: stats.lag.quantile_ms(0.99),
             },
+            steady: Steady::of(&stats.series, seconds),
+            series: seconds::of(&stats.series, seconds),
+            spectrum: spectrum(&stats.response),
             warnings: Vec::new(),
         };
+        summary.limited_by_generator = summary.is_limited_by_generator();
         summary.warnings = summary.warn(options, stats, run);
         summary
     }
-
-    fn warn(&self, options: &Options, stats: &Stats, run: &Circumstances) -> Vec<String> {
-        let mut out = Vec::new();
-        if self.generator.cpu_share > MAX_CPU_SHARE {
-            out.push(format!(
-                "the generator used {:.0}% of a core per worker: it may have been the limit, not the server. Give it more --threads, or CPUs of its own",
-                100.0 * self.generator.cpu_share
-            ));
-        }
-        if self.generator.lag_p99_ms > MAX_LAG_MS {
-            out.push(format!(
-                "the generator's timers were {:.1} ms late (p99): it had to wait for a CPU, and what it waited is partly in the response times. Give it CPUs of its own",
-                self.generator.lag_p99_ms
-            ));
-        }
-        if let Some(n) = self.failures_by_kind.get(&Failure::NoResource) {
-            out.push(format!(
-                "{n} connections failed because this machine had no port or descriptor left: raise ulimit -n, widen net.ipv4.ip_local_port_range, or offer less"
-            ));
-        }
-        if self.sessions.not_started > 0 {
-            out.push(format!(
-                "{} sessions arrived and were not begun: the limit on descriptors holds no more at once. Raise ulimit -n",
-                self.sessions.not_started
-            ));
-        }
-        let silence_ns = run
-            .end_ns
-            .saturating_sub(stats.last_success_ns.max(run.begin_ns));
-        let thinking_ns = 3 * options.scenario.think_mean.as_nanos() as u64;
-        if self.failures > 0 && self.replies == 0 {
-            out.push("not one reply was right: is the scenario made for this server?".into());
-        } else if self.failures > 0 && silence_ns > SILENCE_NS.max(thinking_ns) {
-            out.push(format!(
-                "the server gave no right reply in the last {:.1} s",
-                silence_ns as f64 / 1e9
-            ));
-        }
-        out
-    }
-
-    /// For people: a dozen lines, figures right-aligned.
-    pub fn render(&self, arrivals: Arrivals) -> String {
-        let mut out = String::new();
-        self.write(&mut out, arrivals)
-            .expect("a String takes everything");
-        out
-    }
-
-    fn write(&self, out: &mut String, arrivals: Arrivals) -> std::fmt::Result {
-        let who = match arrivals {
-            Arrivals::Closed { users } => format!("{users} users"),
-            Arrivals::PartlyOpen { rate } => format!("{rate} sessions/s"),
-        };
-        let partial = if self.partial { ", stopped early" } else { "" };
-        writeln!(
-            out,
-            "{} · {} · {who} · {:.1} s{partial}\n",
-            self.target, self.scenario, self.seconds
-        )?;
-        let r = &self.response;
-        writeln!(
-            out,
-            "goodput {:.1} replies/s     response p50 {:.1} ms  p95 {:.1} ms  p99 {:.1} ms  max {:.1} ms",
-            self.replies_per_s, r.p50_ms, r.p95_ms, r.p99_ms, r.max_ms
-        )?;
-        let h = &self.handshakes;
-        writeln!(
-            out,
-            "handshakes {:.1}/s: {} full, {} resumed, {} failed",
-            h.per_s, h.full, h.resumed, h.failed
-        )?;
-        let s = &self.sessions;
-        writeln!(
-            out,
-            "sessions {} started: {} completed, {} broken, {} under way at the end",
-            s.started, s.completed, s.broken, s.active_at_end
-        )?;
-        write!(out, "failures {}", self.failures)?;
-        for (kind, n) in &self.failures_by_kind {
-            write!(
-                out,
-                "{} {n} {}",
-                if *n == self.failures { ":" } else { " ·" },
-                kind.words()
-            )?;
-        }
-        writeln!(
-            out,
-            "\n\n{:<30}{:>9}{:>10}{:>10}{:>10}{:>10}",
-            "", "count", "mean ms", "p50", "p95", "p99"
-        )?;
-        let p = &self.phases;
-        for (name, times) in [
-            ("TCP connect", &p.tcp),
-            ("TLS handshake, full", &p.tls_full),
-            ("TLS handshake, resumed", &p.tls_resumed),
-            ("wait for the reply", &p.wait),
-            ("transfer", &p.transfer),
-        ] {
-            row(out, name, times)?;
-        }
-        writeln!(out)?;
-        for i in &self.interactions {
-            row(out, &i.name, &i.response)?;
-        }
-        let g = &self.generator;
-        writeln!(
-            out,
-            "\ngenerator: {:.0}% of a core{}, timers {:.1} ms late (p99)",
-            100.0 * g.cpu_share,
-            if g.threads > 1 { " per worker" } else { "" },
-            g.lag_p99_ms
-        )?;
-        for warning in &self.warnings {
-            writeln!(out, "warning: {warning}")?;
-        }
-        Ok(())
-    }
 }
 
-/// A line of the table; what did not occur has none.
-fn row(out: &mut String, name: &str, q: &Quantiles) -> std::fmt::Result {
-    if q.count == 0 {
-        return Ok(());
+/// From the median to the last reply, at quantiles that halve the distance to 1.
+fn spectrum(times: &Times) -> Vec<(f64, f64)> {
+    if times.0.is_empty() {
+        return Vec::new();
     }
-    writeln!(
-        out,
-        "  {name:<28}{:>9}{:>10.2}{:>10.2}{:>10.2}{:>10.2}",
-        q.count, q.mean_ms, q.p50_ms, q.p95_ms, q.p99_ms
-    )
+    let mut out = Vec::new();
+    let mut left = 1.0;
+    while left * times.0.len() as f64 >= 0.5 {
+        for step in 0..4 {
+            let q = 1.0 - left * (1.0 - f64::from(step) / 8.0);
+            out.push((q, times.quantile_ms(q)));
+        }
+        left /= 2.0;
+    }
+    out
 }
