@@ -55,6 +55,19 @@ final class LuFactorization implements Kernel {
         solve();
     }
 
+    @Override
+    public void run(Crew crew) {
+        crew.region(hand -> {
+            for (int i = 0; i < n - 1; i++) {
+                int k = i;
+                hand.once(() -> choosePivot(k));
+                hand.loop(k + 1, n, j -> eliminate(a[j], a[k], k, pivot[k]));
+            }
+        });
+        pivot[n - 1] = n - 1;
+        solve();
+    }
+
     private void choosePivot(int k) {
         double[] column = a[k];
         int best = k;

@@ -73,7 +73,7 @@ final class LoopEmitter {
         Code head = Code.of("{ ").add(range(loop, from, bound, fresh("step"), null));
         String step = stepName;
         head.add(deal(construct, LOOPS + loop.count() + "(" + from + ", " + bound + ", " + step + ")"));
-        head.add("while (" + m + ".chunk()) { final " + loop.type() + " " + end + " = " + (loop.inclusive()
+        head.add(pieces(construct) + "(" + m + ".chunk()) { final " + loop.type() + " " + end + " = " + (loop.inclusive()
                 ? m + ".through(" + from + ", " + step + ")"
                 : m + ".to(" + from + ", " + step + ", " + bound + ")") + "; ");
         if (construct.directive.has("ordered")) {
@@ -214,11 +214,20 @@ final class LoopEmitter {
         return Emitter.RUNTIME + "Schedule.Kind." + schedule.toUpperCase(Locale.ROOT);
     }
 
+    /** One block per member needs no loop around the loop, which the JIT would optimize less well. */
+    private static String pieces(Construct construct) {
+        return kind(construct).equals("static") && !construct.expressions.containsKey("schedule") && !construct.directive.has("ordered") ? "if " : "while ";
+    }
+
+    private static String kind(Construct construct) {
+        Expression schedule = construct.expression("schedule");
+        return schedule == null ? "static" : schedule.text().split(",", 2)[0].strip();
+    }
+
     /** The statement with which a member comes to the loop. */
     private static Code deal(Construct construct, String trips) {
         String m = construct.member;
-        Expression schedule = construct.expression("schedule");
-        String kind = schedule == null ? "static" : schedule.text().split(",", 2)[0].strip();
+        String kind = kind(construct);
         Code chunk = construct.expressions.get("schedule");
         Code code = new Code();
         if (kind.equals("runtime")) {
