@@ -60,7 +60,7 @@ public final class Member extends LoopMember {
         if (!active || team.activeLevels() >= Controls.maxActiveLevels()) {
             return 1;
         }
-        int cpus = nested.cpusAtHand();
+        int cpus = nested.cpusToUse();
         return Controls.size(requested != 0 ? requested : wanted(), cpus, team.around(), Controls.dynamic(), Settings.OF_PROCESS.threadLimit());
     }
 

@@ -42,6 +42,7 @@ public final class Team {
     private long sequence = 1;
     private int cpus;
     private long askedAtNs;
+    private final CpuWatch watch = Cpus.isGiven() ? null : new CpuWatch(this);
 
     Team(Member outer) {
         this.outer = outer;
@@ -80,6 +81,12 @@ public final class Team {
             askedAtNs = now;
         }
         return cpus;
+    }
+
+    /** The CPUs at hand, and no more than other programs leave; to be asked by the master, between regions. */
+    int cpusToUse() {
+        int present = cpusAtHand();
+        return watch == null || !Controls.dynamic() ? present : Math.min(present, watch.limit(askedAtNs));
     }
 
     /** Whether this member should leave a loop to the others, because the CPUs became fewer. */

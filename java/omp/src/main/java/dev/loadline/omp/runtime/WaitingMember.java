@@ -36,6 +36,7 @@ abstract sealed class WaitingMember permits LoopMember {
     final int number;
 
     private Thread thread;
+    private TeamThread server;
     private int patience = Waiting.LEAST_SPINS;
     private int waits;
 
@@ -63,7 +64,14 @@ abstract sealed class WaitingMember permits LoopMember {
 
     void start(long seen) {
         Words.set(words, STATE, AWAKE);
-        new TeamThread(self(), seen).start();
+        server = new TeamThread(self(), seen);
+        server.start();
+    }
+
+    /** The kernel's number of the team's thread that serves this place; empty if none does. */
+    String kernelThread() {
+        TeamThread serving = server;
+        return serving == null ? "" : serving.kernelThread;
     }
 
     void retire() {
