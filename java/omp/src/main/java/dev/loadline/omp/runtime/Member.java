@@ -11,6 +11,8 @@ public final class Member extends LoopMember {
     private final Object[] references = new Object[MOST_REDUCED];
     private Throwable failure;
     private Team nested;
+    /** Of the master: number of the next region. Here, because workers read what is in the team. */
+    long sequence = 1;
 
     /** Ticket of the last barrier or reduction; begins anew, and higher, with each region. */
     private long phase;
@@ -118,10 +120,7 @@ public final class Member extends LoopMember {
         int n = team.size;
         awaitChildren(DONE, sequence, n, 0);
         Words.set(words, DONE, sequence);
-        Member parent = team.members[(number - 1) / Team.FAN_IN];
-        if (parent.state() == ASLEEP) {
-            parent.wake();
-        }
+        wakeIfAsleep((number - 1) / Team.FAN_IN);
     }
 
     /** The master waits for all others. */
@@ -132,7 +131,7 @@ public final class Member extends LoopMember {
     private void awaitChildren(int index, long ticket, int n, int mode) {
         int first = number * Team.FAN_IN + 1;
         for (int child = first; child < Math.min(n, first + Team.FAN_IN); child++) {
-            await(team.members[child].words, index, ticket, mode);
+            await(team.words[child], index, ticket, mode);
         }
     }
 
@@ -145,11 +144,13 @@ public final class Member extends LoopMember {
         if (n > 1) {
             Trace.state(Trace.SYNCH);
             long ticket = ++phase;
-            Member[] members = team.members;
+            long[][] all = team.words;
             int round = Words.line(FLAGS);
             for (int distance = 1; distance < n; distance <<= 1, round += Words.STRIDE) {
                 int to = number + distance;
-                members[to < n ? to : to - n].tell(round, ticket);
+                to = to < n ? to : to - n;
+                Words.set(all[to], round, ticket);
+                wakeIfAsleep(to);
                 await(words, round, ticket, CANCELLABLE | HELPFUL);
             }
             constructsAtBarrier = constructs;
@@ -247,10 +248,7 @@ public final class Member extends LoopMember {
             return true;
         }
         Words.set(words, ARRIVED, phase);
-        Member parent = team.members[(number - 1) / Team.FAN_IN];
-        if (parent.state() == ASLEEP) {
-            parent.wake();
-        }
+        wakeIfAsleep((number - 1) / Team.FAN_IN);
         return false;
     }
 

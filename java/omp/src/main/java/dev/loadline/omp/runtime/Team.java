@@ -32,6 +32,11 @@ public final class Team {
     final Object[] broadcast = new Object[Member.MOST_REDUCED];
 
     Member[] members;
+    /**
+     * The members' words, by their numbers: what others poll and write. Nobody writes here while regions
+     * run, whereas a member's own fields are written at each wait, and would take this with them.
+     */
+    long[][] words;
     /** Size of the current or last region; written by the master, only when it changes. */
     int size = 1;
     /** How often a waiter looks before it yields; 0 when the team does not fit the CPUs. */
@@ -39,7 +44,6 @@ public final class Team {
     /** A member threw: the others shall leave. */
     volatile boolean cancelled;
 
-    private long sequence = 1;
     private int cpus;
     private long askedAtNs;
     private final CpuWatch watch = Cpus.isGiven() ? null : new CpuWatch(this);
@@ -48,6 +52,7 @@ public final class Team {
         this.outer = outer;
         this.level = outer == null ? 0 : outer.team.level + 1;
         this.members = new Member[] {new Member(this, 0)};
+        this.words = new long[][] {members[0].words};
         this.askedAtNs = System.nanoTime() - Cpus.FRESH_NS;
     }
 
@@ -99,6 +104,7 @@ public final class Team {
         AutoCloseable span = Trace.begin(site);
         Trace.push(Trace.OVERHEAD);
         Member master = members[0];
+        long sequence = master.sequence;
         try {
             int n = wanted > 1 ? ready(wanted) : 1;
             if (size != n) {
@@ -106,7 +112,7 @@ public final class Team {
             }
             master.begin(sequence);
             if (n > 1) {
-                fork(n, body);
+                fork(n, sequence, body);
             }
             Trace.state(Trace.RUN);
             try {
@@ -124,7 +130,7 @@ public final class Team {
             if (cancelled) {
                 throw Run.sneak(recover());
             }
-            sequence = master.sequenceAfter();
+            master.sequence = master.sequenceAfter();
             return this;
         } finally {
             Trace.pop();
@@ -132,7 +138,7 @@ public final class Team {
         }
     }
 
-    private void fork(int n, Region body) {
+    private void fork(int n, long sequence, Region body) {
         int limit = Waiting.spins(n * outer.team.around() <= cpus);
         if (spin != limit) {
             spin = limit;
@@ -142,9 +148,8 @@ public final class Team {
         }
         cell.publish(sequence, n);
         for (int i = 1; i < n; i++) {
-            Member member = members[i];
-            if (member.state() != Member.AWAKE && !member.wake()) {
-                member.start(cell.word() - 1); // it retired a moment ago
+            if (Words.get(words[i], Member.STATE) != Member.AWAKE && !members[i].wake()) {
+                members[i].start(cell.word() - 1); // it retired a moment ago
             }
         }
     }
@@ -153,13 +158,16 @@ public final class Team {
     private int ready(int n) {
         if (members.length < n) {
             Member[] more = Arrays.copyOf(members, n);
+            long[][] moreWords = Arrays.copyOf(words, n);
             for (int i = members.length; i < n; i++) {
                 more[i] = new Member(this, i);
+                moreWords[i] = more[i].words;
             }
             members = more;
+            words = moreWords;
         }
         for (int i = 1; i < n; i++) {
-            if (members[i].state() == Member.GONE) {
+            if (Words.get(words[i], Member.STATE) == Member.GONE) {
                 try {
                     members[i].start(cell.word());
                 } catch (OutOfMemoryError e) {
@@ -176,7 +184,7 @@ public final class Team {
         Throwable first = null;
         for (int i = 0; i < size; i++) {
             Member member = members[i];
-            sequence = Math.max(sequence, member.sequenceAfter());
+            members[0].sequence = Math.max(members[0].sequence, member.sequenceAfter());
             Throwable failure = member.takeFailure();
             if (first == null) {
                 first = failure;
@@ -197,9 +205,7 @@ public final class Team {
     /** Wakes those who sleep; to be called after what they wait for was stored. */
     void wakeAll() {
         for (int i = 0; i < size; i++) {
-            if (members[i].state() == Member.ASLEEP) {
-                members[i].wake();
-            }
+            members[0].wakeIfAsleep(i);
         }
     }
 

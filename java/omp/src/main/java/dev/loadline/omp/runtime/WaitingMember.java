@@ -78,10 +78,10 @@ abstract sealed class WaitingMember permits LoopMember {
         Words.set(words, STATE, GONE);
     }
 
-    final void tell(int index, long ticket) {
-        Words.set(words, index, ticket);
-        if (Words.get(words, STATE) == ASLEEP) {
-            wake();
+    /** Wakes another place if it sleeps; reads nothing but its words, which its thread seldom writes. */
+    final void wakeIfAsleep(int place) {
+        if (Words.get(team.words[place], STATE) == ASLEEP) {
+            team.members[place].wake();
         }
     }
 
