@@ -263,6 +263,11 @@ final class Emitter {
         return found;
     }
 
+    /** Whether members combine arrays together, each its slice. */
+    boolean reducesArrays(Construct construct) {
+        return reducedOneByOne(construct).size() < construct.operators.size();
+    }
+
     /** Statements with which a member offers its parts; whole arrays are combined at once. */
     String offer(Construct construct) {
         var code = new StringBuilder();

@@ -219,17 +219,25 @@ final class LoopEmitter {
         return kind(construct).equals("static") && !construct.expressions.containsKey("schedule") && !construct.directive.has("ordered") ? "if " : "while ";
     }
 
+    /** Whether the loop is the whole region, and no member need know how many there are: then others may join it. */
+    private boolean joinable(Construct construct, String kind) {
+        return construct.endsWithRegion() && !kind.equals("static") && !construct.directive.has("ordered") && !emitter.reducesArrays(construct.parent);
+    }
+
     private static String kind(Construct construct) {
         Expression schedule = construct.expression("schedule");
         return schedule == null ? "static" : schedule.text().split(",", 2)[0].strip();
     }
 
     /** The statement with which a member comes to the loop. */
-    private static Code deal(Construct construct, String trips) {
+    private Code deal(Construct construct, String trips) {
         String m = construct.member;
         String kind = kind(construct);
         Code chunk = construct.expressions.get("schedule");
         Code code = new Code();
+        if (joinable(construct, kind)) {
+            code.add(m + ".joinable(); ");
+        }
         if (kind.equals("runtime")) {
             code.add(m + ".loopRuntime(" + trips + "); ");
         } else if (kind.equals("static") && chunk == null) {

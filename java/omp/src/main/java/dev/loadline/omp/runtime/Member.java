@@ -40,6 +40,7 @@ public final class Member extends LoopMember {
         constructs = sequence * Team.RING;
         constructsAtBarrier = constructs;
         wanted = 0;
+        joinable = false;
         if (task == null || task.hasChildren()) {
             task = new Task(null, null);
         }
@@ -117,15 +118,17 @@ public final class Member extends LoopMember {
 
     /** A worker came to the end of the region, and so did those below it in the tree. */
     void done(long sequence) {
-        int n = team.size;
-        awaitChildren(DONE, sequence, n, 0);
+        awaitChildren(DONE, sequence, team.forked, 0);
         Words.set(words, DONE, sequence);
-        wakeIfAsleep((number - 1) / Team.FAN_IN);
+        wakeIfAsleep(number < team.forked ? (number - 1) / Team.FAN_IN : 0);
     }
 
     /** The master waits for all others. */
     void awaitDone(long sequence) {
-        awaitChildren(DONE, sequence, team.size, HELPFUL);
+        awaitChildren(DONE, sequence, team.forked, HELPFUL);
+        for (int late = team.forked; late < team.size; late++) {
+            await(team.words[late], DONE, sequence, HELPFUL);
+        }
     }
 
     private void awaitChildren(int index, long ticket, int n, int mode) {

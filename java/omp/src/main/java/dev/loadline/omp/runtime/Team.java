@@ -1,5 +1,6 @@
 package dev.loadline.omp.runtime;
 
+import java.lang.invoke.VarHandle;
 import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
@@ -39,6 +40,10 @@ public final class Team {
     long[][] words;
     /** Size of the current or last region; written by the master, only when it changes. */
     int size = 1;
+    /** Size with which that region began: whom the tree of arrivals holds. Others came later. */
+    int forked = 1;
+    /** Threads that the region's directive asks for; 0 if it does not say. */
+    int requested;
     /** How often a waiter looks before it yields; 0 when the team does not fit the CPUs. */
     int spin;
     /** A member threw: the others shall leave. */
@@ -99,6 +104,13 @@ public final class Team {
         return Controls.dynamic() && number >= Math.max(1, cpusAtHand() / outer.team.around());
     }
 
+    /** Notes what the next region's directive asks for. */
+    void asks(int threads) {
+        if (requested != threads) {
+            requested = threads;
+        }
+    }
+
     /** Runs one region with so many members and returns when all of them, and their tasks, are done. */
     Team run(int wanted, String site, Region body) {
         AutoCloseable span = Trace.begin(site);
@@ -110,9 +122,14 @@ public final class Team {
             if (size != n) {
                 size = n;
             }
+            if (forked != n) {
+                forked = n;
+            }
             master.begin(sequence);
             if (n > 1) {
                 fork(n, sequence, body);
+            } else if (wanted == 1 && requested != 1) {
+                cell.body = body; // should CPUs come
             }
             Trace.state(Trace.RUN);
             try {
@@ -121,7 +138,7 @@ public final class Team {
                 master.fail(e);
             }
             Trace.state(Trace.SYNCH);
-            if (n > 1) {
+            if (size > 1) {
                 master.awaitDone(sequence);
             }
             if (tasks.get() != 0) {
@@ -135,6 +152,24 @@ public final class Team {
         } finally {
             Trace.pop();
             Trace.end(span);
+        }
+    }
+
+    /** Whether a loop of this team may get more members while it runs: if it adapts, and is not to be of one thread. */
+    boolean mayGrow() {
+        return outer != null && Controls.dynamic() && requested != 1;
+    }
+
+    /**
+     * Lets more members into the region if CPUs came; by the master, in a region that is one loop and nothing
+     * else: they run the region's code from its beginning, and find the loop's next chunk.
+     */
+    void grow() {
+        int wanted = outer.sizeOfNext(requested, true);
+        int n = wanted > size ? ready(wanted) : size;
+        if (n > size) {
+            size = n;
+            fork(n, members[0].sequence, cell.body);
         }
     }
 
@@ -163,6 +198,7 @@ public final class Team {
                 more[i] = new Member(this, i);
                 moreWords[i] = more[i].words;
             }
+            VarHandle.releaseFence(); // members of a region that grows may look at once
             members = more;
             words = moreWords;
         }
@@ -212,9 +248,11 @@ public final class Team {
     /** What a worker's thread does all its life. */
     void serve(Member place, long seen) {
         Trace.state(Trace.IDLE);
+        long served = 0;
         for (long word = place.awaitFork(seen); word != Member.RETIRE; word = place.awaitFork(word)) {
-            if (place.number < ForkCell.size(word)) {
-                long current = ForkCell.sequence(word);
+            long current = ForkCell.sequence(word);
+            if (place.number < ForkCell.size(word) && current != served) { // the same region comes again when it grows
+                served = current;
                 place.begin(current);
                 Trace.state(Trace.RUN);
                 try {
