@@ -36,7 +36,7 @@ final class LoopEmitter {
     }
 
     void loop(Construct construct, Code before, StringBuilder after) {
-        before.add("{ " + emitter.enter(construct));
+        before.add("{ " + emitter.comes(construct));
         emitter.copies(construct, before);
         if (construct.enhanced != null) {
             enhanced(construct, after);
@@ -59,7 +59,7 @@ final class LoopEmitter {
             after.append("if (").append(construct.member).append(".last()) { ").append(last).append("} ");
         }
         emitter.close(construct, after);
-        after.append("}");
+        after.append(Emitter.goes(construct)).append("}");
     }
 
     // ---- the three kinds of loop ----
@@ -190,7 +190,7 @@ final class LoopEmitter {
     // ---- sections ----
 
     void sections(Construct construct, Code before, StringBuilder after) {
-        before.add("{ " + emitter.enter(construct));
+        before.add("{ " + emitter.comes(construct));
         emitter.copies(construct, before);
         var block = (BlockTree) construct.statement.tree();
         List<? extends StatementTree> all = block.getStatements();

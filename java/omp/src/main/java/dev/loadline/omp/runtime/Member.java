@@ -11,6 +11,8 @@ public final class Member extends LoopMember {
     private final Object[] references = new Object[MOST_REDUCED];
     private Throwable failure;
     private Team nested;
+    /** The construct that this member is in, as a recording sees it; null without the API. */
+    private AutoCloseable construct;
     /** Of the master: number of the next region. Here, because workers read what is in the team. */
     long sequence = 1;
 
@@ -136,6 +138,26 @@ public final class Member extends LoopMember {
         for (int child = first; child < Math.min(n, first + Team.FAN_IN); child++) {
             await(team.words[child], index, ticket, mode);
         }
+    }
+
+    // ---- what recordings show ----
+
+    /**
+     * Comes to a work-sharing or synchronization construct.
+     *
+     * @param site directive and place
+     */
+    public void comes(String site) {
+        AutoCloseable begun = Trace.begin(site);
+        if (construct != begun) {
+            Trace.end(construct); // of a construct that was left by an exception
+            construct = begun;
+        }
+    }
+
+    /** Leaves it. */
+    public void goes() {
+        Trace.end(construct);
     }
 
     // ---- synchronization ----
