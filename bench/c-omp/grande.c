@@ -94,11 +94,13 @@ static double lufact(int n, double *seconds) {
     double **a = get(n, sizeof *a), *b = get(n, sizeof *b);
     int *pivot = get(n, sizeof *pivot), s = 1325;
     for (int j = 0; j < n; j++) a[j] = get(n, sizeof **a);
-    for (int i = 0; i < n; i++)
+    for (int i = 0; i < n; i++) {
         for (int j = 0; j < n; j++) {
             s = 3125 * s % 65536;
             b[i] += a[j][i] = (s - 32768.0) / 16384.0;
         }
+        if (16384 / (n & -n) < n) s = 3125 * s % 65536; /* or rows would repeat */
+    }
     double begin = omp_get_wtime();
 #pragma omp parallel
     for (int k = 0; k < n - 1; k++) {
