@@ -4,7 +4,7 @@
 SHELL := bash
 
 OUT   := target/release
-JAVA  := $(shell find java bed bench/jmh bench/jmh-omp pom.xml -name target -prune -o \( -name '*.java' -o -name 'pom.xml' -o -path '*/resources/*' \) -type f -print 2>/dev/null)
+JAVA  := $(shell find java bed bench/jmh bench/jmh-omp bench/jcstress-omp pom.xml -name target -prune -o \( -name '*.java' -o -name 'pom.xml' -o -path '*/resources/*' \) -type f -print 2>/dev/null)
 WEB   := $(shell find web -path web/node_modules -prune -o -path web/dist -prune -o -type f -print 2>/dev/null)
 C     := $(wildcard java/agent/src/main/c/*)
 JDK   := $(shell dirname $$(dirname $$(readlink -f $$(command -v javac || echo /usr/bin/javac))))
@@ -38,7 +38,7 @@ dist: build ## put what a user needs into dist/loadline, a folder that runs anyw
 	@scripts/dist
 
 clean: ## remove what was built (not what setup installed)
-	rm -rf target dist web/dist java/*/target bed/*/target bench/jmh*/target
+	rm -rf target dist web/dist java/*/target bed/*/target bench/j*/target
 
 CARGO_TARGETS ?= --bins
 

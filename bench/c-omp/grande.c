@@ -1,38 +1,8 @@
-/* Kernels of Java Grande in C with OpenMP, the same algorithms as in bed/grande.
-   grande KERNEL SIZE REPETITIONS prints "KERNEL SIZE seconds result" for each. */
-#include <math.h>
-#include <omp.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+/* Kernels of Java Grande in C with OpenMP, the same algorithms as in bed/grande; the larger ones are in
+   grande_large.c. grande KERNEL SIZE REPETITIONS prints "KERNEL SIZE seconds result" for each. */
+#include "grande.h"
 
-static void fail(const char *what) {
-    fprintf(stderr, "grande: %s\n", what);
-    exit(1);
-}
-
-static void *get(size_t count, size_t size) {
-    void *p = calloc(count, size);
-    if (!p) fail("out of memory");
-    return p;
-}
-
-/* The generator of java.util.Random, so that the problems are the same. */
-static uint64_t state;
-static void seed(uint64_t s) { state = (s ^ 0x5DEECE66DULL) & ((1ULL << 48) - 1); }
-static uint32_t bits(int n) {
-    state = (state * 0x5DEECE66DULL + 0xB) & ((1ULL << 48) - 1);
-    return (uint32_t)(state >> (48 - n));
-}
-static double next_double(void) {
-    uint64_t high = (uint64_t)bits(26) << 27;
-    return (double)(high + bits(27)) * 0x1.0p-53;
-}
-static int next_index(int n) {
-    int32_t i = (int32_t)bits(32);
-    return (i < 0 ? -i : i) % n;
-}
+_Thread_local uint64_t random_state;
 
 static double series_value(double x, double w, int wave) {
     double f = pow(x + 1, x);
@@ -124,11 +94,13 @@ static double lufact(int n, double *seconds) {
     double **a = get(n, sizeof *a), *b = get(n, sizeof *b);
     int *pivot = get(n, sizeof *pivot), s = 1325;
     for (int j = 0; j < n; j++) a[j] = get(n, sizeof **a);
-    for (int i = 0; i < n; i++)
+    for (int i = 0; i < n; i++) {
         for (int j = 0; j < n; j++) {
             s = 3125 * s % 65536;
             b[i] += a[j][i] = (s - 32768.0) / 16384.0;
         }
+        if (16384 / (n & -n) < n) s = 3125 * s % 65536; /* or rows would repeat */
+    }
     double begin = omp_get_wtime();
 #pragma omp parallel
     for (int k = 0; k < n - 1; k++) {
@@ -241,6 +213,10 @@ int main(int argc, char **argv) {
         else if (!strcmp(kernel, "Sparse")) result = sparse((int[]){50000, 100000, 500000}[size], (double[]){75.02484945753453, 150.0130719633895, 749.5245870753752}[size], &seconds);
         else if (!strcmp(kernel, "LUFact")) result = lufact((int[]){500, 1000, 2000}[size], &seconds);
         else if (!strcmp(kernel, "Crypt")) result = crypt((int[]){3000000, 20000000, 50000000}[size], &seconds);
+        else if (!strcmp(kernel, "MolDyn")) result = molecular_dynamics(size, &seconds);
+        else if (!strcmp(kernel, "MonteCarlo")) result = monte_carlo(size, &seconds);
+        else if (!strcmp(kernel, "RayTracer")) result = ray_tracer(size, &seconds);
+        else if (!strcmp(kernel, "Euler")) result = euler(size, &seconds);
         else fail("no such kernel");
         printf("%s %s %.6f %.15g\n", kernel, argv[2], seconds, result);
     }

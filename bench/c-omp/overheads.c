@@ -33,6 +33,18 @@ int main(int argc, char **argv) {
     MEASURE("ForDynamic", _Pragma("omp parallel num_threads(2)") for (int k = 0; k < count; k++) {
         _Pragma("omp for schedule(dynamic)") for (int i = 0; i < 2; i++) __asm__ volatile("" ::: "memory");
     });
+    MEASURE("ParallelFor", for (int k = 0; k < count; k++) {
+        _Pragma("omp parallel for num_threads(2)") for (int i = 0; i < 2; i++) __asm__ volatile("" ::: "memory");
+    });
+    MEASURE("ForGuided", _Pragma("omp parallel num_threads(2)") for (int k = 0; k < count; k++) {
+        _Pragma("omp for schedule(guided)") for (int i = 0; i < 2; i++) __asm__ volatile("" ::: "memory");
+    });
+    MEASURE("Ordered", _Pragma("omp parallel for ordered schedule(static, 1) num_threads(2)") for (int i = 0; i < count; i++) {
+        _Pragma("omp ordered") shared += 1;
+    });
+    MEASURE("Task", _Pragma("omp parallel num_threads(2)") _Pragma("omp single") for (int k = 0; k < count; k++) {
+        _Pragma("omp task") __asm__ volatile("" ::: "memory");
+    });
     MEASURE("ForReduction", _Pragma("omp parallel num_threads(2)") for (int k = 0; k < count; k++) {
         _Pragma("omp for reduction(+ : sum)") for (int i = 0; i < 2; i++) sum += i;
     });

@@ -85,6 +85,16 @@ final class Crypt implements Kernel {
         encrypt(encrypted, decrypted, decryption);
     }
 
+    @Override
+    public void run(Crew crew) {
+        encrypt(crew, plain, encrypted, encryption);
+        encrypt(crew, encrypted, decrypted, decryption);
+    }
+
+    private static void encrypt(Crew crew, byte[] from, byte[] to, int[] keys) {
+        crew.region(hand -> hand.loop(0, from.length / 8, i -> block(from, to, i * 8, keys)));
+    }
+
     private static void encrypt(byte[] from, byte[] to, int[] keys) {
         //omp parallel for schedule(static)
         for (int block = 0; block < from.length / 8; block++) {

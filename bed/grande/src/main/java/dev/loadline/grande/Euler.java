@@ -70,9 +70,7 @@ final class Euler implements Kernel {
             for (int step = 0; step < STEPS; step++) {
                 //omp for schedule(static)
                 for (int i = 0; i < columns; i++) {
-                    for (int v = 0; v < 4; v++) {
-                        System.arraycopy(state[v][i], 0, before[v][i], 0, rows);
-                    }
+                    keep(i);
                 }
                 for (double stage : STAGES) {
                     //omp for schedule(static)
@@ -89,6 +87,26 @@ final class Euler implements Kernel {
                     }
                 }
             }
+        }
+    }
+
+    @Override
+    public void run(Crew crew) {
+        crew.region(hand -> {
+            for (int step = 0; step < STEPS; step++) {
+                hand.loop(0, columns, this::keep);
+                for (double stage : STAGES) {
+                    hand.loop(0, columns, this::pressures);
+                    hand.loop(0, columns, i -> balance(i, new double[4]));
+                    hand.loop(0, columns, i -> advance(i, stage));
+                }
+            }
+        });
+    }
+
+    private void keep(int i) {
+        for (int v = 0; v < 4; v++) {
+            System.arraycopy(state[v][i], 0, before[v][i], 0, rows);
         }
     }
 

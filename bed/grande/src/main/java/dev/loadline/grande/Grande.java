@@ -6,8 +6,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Supplier;
 
-/** Runs kernels: {@code Grande KERNEL SIZE [REPETITIONS]} prints for each repetition the seconds, the
- * result, and the CPU seconds of the main thread. */
+/**
+ * Runs kernels: {@code Grande KERNEL SIZE [REPETITIONS [CREW]]} prints for each repetition the seconds, the
+ * result, and the CPU seconds of the main thread. With a crew, that shares the loops: streams, forkjoin or pool.
+ */
 public final class Grande {
     private static final Map<String, Map<String, Supplier<Kernel>>> KERNELS = new LinkedHashMap<>();
 
@@ -58,23 +60,29 @@ public final class Grande {
         return sizes.get(size).get();
     }
 
-    /** @param arguments kernel, size and, if not 1, repetitions */
+    /** @param arguments kernel, size and, if not 1, repetitions; and a crew, if not directives are to share the loops */
     public static void main(String[] arguments) {
         if (arguments.length < 2) {
-            System.err.println("usage: Grande KERNEL SIZE [REPETITIONS]; kernels: " + String.join(", ", names()));
+            System.err.println("usage: Grande KERNEL SIZE [REPETITIONS [streams|forkjoin|pool]]; kernels: " + String.join(", ", names()));
             System.exit(2);
         }
         var threads = ManagementFactory.getThreadMXBean();
         int repetitions = arguments.length > 2 ? Integer.parseInt(arguments[2]) : 1;
-        for (int i = 0; i < repetitions; i++) {
-            Kernel kernel = make(arguments[0], arguments[1]);
-            long cpuBegin = threads.getCurrentThreadCpuTime();
-            long begin = System.nanoTime();
-            kernel.run();
-            double seconds = (System.nanoTime() - begin) * 1e-9;
-            double cpuSeconds = (threads.getCurrentThreadCpuTime() - cpuBegin) * 1e-9;
-            kernel.check();
-            System.out.println(arguments[0] + " " + arguments[1] + " " + seconds + " " + kernel.result() + " " + cpuSeconds);
+        try (Crew crew = arguments.length > 3 ? Crew.of(arguments[3]) : null) {
+            for (int i = 0; i < repetitions; i++) {
+                Kernel kernel = make(arguments[0], arguments[1]);
+                long cpuBegin = threads.getCurrentThreadCpuTime();
+                long begin = System.nanoTime();
+                if (crew == null) {
+                    kernel.run();
+                } else {
+                    kernel.run(crew);
+                }
+                double seconds = (System.nanoTime() - begin) * 1e-9;
+                double cpuSeconds = (threads.getCurrentThreadCpuTime() - cpuBegin) * 1e-9;
+                kernel.check();
+                System.out.println(arguments[0] + " " + arguments[1] + " " + seconds + " " + kernel.result() + " " + cpuSeconds);
+            }
         }
     }
 }

@@ -17,13 +17,21 @@ final class LuFactorization implements Kernel {
         pivot = new int[n];
     }
 
+    /**
+     * Linpack's matrix. Its numbers repeat after 16384, and so do the rows of size C after 1024, which makes the
+     * matrix singular: there, one number is left out after each row.
+     */
     private static double[][] matrix(int n) {
         double[][] columns = new double[n][n];
+        boolean rowsRepeat = 16384 / Integer.lowestOneBit(n) < n;
         int state = 1325;
         for (int i = 0; i < n; i++) {
             for (int j = 0; j < n; j++) {
                 state = 3125 * state % 65536;
                 columns[j][i] = (state - 32768.0) / 16384.0;
+            }
+            if (rowsRepeat) {
+                state = 3125 * state % 65536;
             }
         }
         return columns;
@@ -51,6 +59,19 @@ final class LuFactorization implements Kernel {
                 eliminate(a[j], a[k], k, pivot[k]);
             }
         }
+        pivot[n - 1] = n - 1;
+        solve();
+    }
+
+    @Override
+    public void run(Crew crew) {
+        crew.region(hand -> {
+            for (int i = 0; i < n - 1; i++) {
+                int k = i;
+                hand.once(() -> choosePivot(k));
+                hand.loop(k + 1, n, j -> eliminate(a[j], a[k], k, pivot[k]));
+            }
+        });
         pivot[n - 1] = n - 1;
         solve();
     }

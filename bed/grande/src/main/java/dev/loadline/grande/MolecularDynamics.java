@@ -1,5 +1,7 @@
 package dev.loadline.grande;
 
+import java.util.Arrays;
+
 /**
  * MolDyn: particles under a Lennard-Jones potential in a periodic cube, fifty moves (after Heermann's
  * textbook program). Each thread sums forces in arrays of its own, which are then reduced.
@@ -97,12 +99,45 @@ final class MolecularDynamics implements Kernel {
 
     @Override
     public void run() {
+        move(this::computeForces);
+    }
+
+    /** Each thread has arrays of its own for as long as the kernel runs. */
+    @Override
+    public void run(Crew crew) {
+        double[][][] parts = new double[crew.size][3][n];
+        double[] energies = new double[crew.size];
+        move(() -> {
+            crew.each(part -> {
+                double[][] own = parts[part];
+                for (double[] f : own) {
+                    Arrays.fill(f, 0);
+                }
+                double energy = 0;
+                for (int i = part; i < n; i += crew.size) {
+                    energy += forcesOn(i, own[0], own[1], own[2]);
+                }
+                energies[part] = energy;
+            });
+            potential = 0;
+            for (int part = 0; part < crew.size; part++) {
+                potential += energies[part];
+                for (int d = 0; d < 3; d++) {
+                    for (int i = 0; i < n; i++) {
+                        force[d][i] += parts[part][d][i];
+                    }
+                }
+            }
+        });
+    }
+
+    private void move(Runnable computeForces) {
         double half = STEP * STEP * 0.5;
         for (int move = 0; move < MOVES; move++) {
             for (int d = 0; d < 3; d++) {
                 advance(position[d], velocity[d], force[d]);
             }
-            computeForces();
+            computeForces.run();
             double sum = 0;
             for (int i = 0; i < n; i++) {
                 for (int d = 0; d < 3; d++) {

@@ -52,11 +52,21 @@ final class MonteCarlo implements Kernel {
             double[] prices = path(new Random(i * 11L), drift, volatility);
             returns[i] = yearlyReturn(prices);
         }
+        mean = average(returns);
+    }
+
+    @Override
+    public void run(Crew crew) {
+        crew.region(hand -> hand.loop(0, returns.length, i -> returns[i] = yearlyReturn(path(new Random(i * 11L), drift, volatility))));
+        mean = average(returns);
+    }
+
+    private static double average(double[] values) {
         double sum = 0;
-        for (double r : returns) {
-            sum += r;
+        for (double value : values) {
+            sum += value;
         }
-        mean = sum / returns.length;
+        return sum / values.length;
     }
 
     /** The drift that a series shows. */

@@ -77,25 +77,44 @@ final class RayTracer implements Kernel {
         }
     }
 
+    /** From where, and in which directions, the picture is taken. */
+    private record Camera(Vector eye, Vector ahead, Vector left, Vector down) {
+        static Camera placed() {
+            Vector eye = new Vector(0, 20, -30);
+            Vector ahead = Vector.ZERO.minus(eye).unit();
+            Vector up = new Vector(0, 1, 0);
+            up = up.plus(-up.dot(ahead), ahead).unit();
+            double width = Math.tan(35 * 3.14159265 / 180);
+            return new Camera(eye, ahead, up.cross(ahead).unit().times(width), up.times(-width));
+        }
+    }
+
     @Override
     public void run() {
-        Vector eye = new Vector(0, 20, -30);
-        Vector ahead = Vector.ZERO.minus(eye).unit();
-        Vector up = new Vector(0, 1, 0);
-        up = up.plus(-up.dot(ahead), ahead).unit();
-        double width = Math.tan(35 * 3.14159265 / 180);
-        Vector left = up.cross(ahead).unit().times(width);
-        Vector down = up.times(-width);
+        Camera camera = Camera.placed();
         long sum = 0;
         //omp parallel for schedule(dynamic, 4) reduction(+ : sum)
         for (int y = 0; y < size; y++) {
-            for (int x = 0; x < size; x++) {
-                Vector ray = left.times(2.0 * x / size - 1).plus(2.0 * y / size - 1, down).plus(1, ahead).unit();
-                Vector colour = trace(0, 1, eye, ray, new Strike());
-                sum += level(colour.x) + level(colour.y) + level(colour.z);
-            }
+            sum += line(camera, y);
         }
         checksum = sum;
+    }
+
+    @Override
+    public void run(Crew crew) {
+        Camera camera = Camera.placed();
+        checksum = crew.sum(0, size, y -> line(camera, y));
+    }
+
+    /** The sum of one line's colours. */
+    private long line(Camera camera, int y) {
+        long sum = 0;
+        for (int x = 0; x < size; x++) {
+            Vector ray = camera.left.times(2.0 * x / size - 1).plus(2.0 * y / size - 1, camera.down).plus(1, camera.ahead).unit();
+            Vector colour = trace(0, 1, camera.eye, ray, new Strike());
+            sum += level(colour.x) + level(colour.y) + level(colour.z);
+        }
+        return sum;
     }
 
     private static int level(double brightness) {

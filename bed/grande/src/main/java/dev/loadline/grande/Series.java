@@ -26,6 +26,18 @@ final class Series implements Kernel {
         }
     }
 
+    @Override
+    public void run(Crew crew) {
+        double[] a = coefficients[0];
+        double[] b = coefficients[1];
+        a[0] = integrate(0, 0) / 2;
+        crew.region(hand -> hand.loop(1, a.length, i -> {
+            double frequency = Math.PI * i;
+            a[i] = integrate(frequency, 1);
+            b[i] = integrate(frequency, 2);
+        }));
+    }
+
     /** The reference values come from a rule that leaves out the last inner point. */
     private static double integrate(double frequency, int wave) {
         double dx = 2.0 / STEPS;

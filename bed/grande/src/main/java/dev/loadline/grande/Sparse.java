@@ -69,16 +69,40 @@ final class Sparse implements Kernel {
         for (int iteration = 0; iteration < ITERATIONS; iteration++) {
             //omp for schedule(static) nowait
             for (int r = 0; r < n; r++) { // a thread has the same rows each time
-                double sum = y[r];
-                for (int i = rowBegin[r]; i < rowBegin[r + 1]; i++) {
-                    sum += x[column[i]] * value[i];
-                }
-                y[r] = sum;
+                y[r] += product(r);
             }
         }
-        for (int r : row) {
-            total += y[r];
+        total = overElements();
+    }
+
+    @Override
+    public void run(Crew crew) {
+        crew.each(part -> {
+            int begin = crew.blockBegin(part, 0, y.length);
+            int end = crew.blockBegin(part + 1, 0, y.length);
+            for (int iteration = 0; iteration < ITERATIONS; iteration++) {
+                for (int r = begin; r < end; r++) {
+                    y[r] += product(r);
+                }
+            }
+        });
+        total = overElements();
+    }
+
+    private double product(int r) {
+        double sum = 0;
+        for (int i = rowBegin[r]; i < rowBegin[r + 1]; i++) {
+            sum += x[column[i]] * value[i];
         }
+        return sum;
+    }
+
+    private double overElements() {
+        double sum = 0;
+        for (int r : row) {
+            sum += y[r];
+        }
+        return sum;
     }
 
     @Override

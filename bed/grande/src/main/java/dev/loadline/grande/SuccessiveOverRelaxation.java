@@ -33,11 +33,29 @@ final class SuccessiveOverRelaxation implements Kernel {
                 relax(g[i - 1], g[i], g[i + 1], 1 + (i + 1 + half) % 2);
             }
         }
-        for (int i = 1; i < n - 1; i++) {
-            for (int j = 1; j < n - 1; j++) {
-                total += g[i][j];
+        total = inner(g);
+    }
+
+    @Override
+    public void run(Crew crew) {
+        double[][] g = grid;
+        crew.region(hand -> {
+            for (int i = 0; i < 2 * ITERATIONS; i++) {
+                int half = i;
+                hand.loop(1, g.length - 1, k -> relax(g[k - 1], g[k], g[k + 1], 1 + (k + 1 + half) % 2));
+            }
+        });
+        total = inner(g);
+    }
+
+    private static double inner(double[][] g) {
+        double sum = 0;
+        for (int i = 1; i < g.length - 1; i++) {
+            for (int j = 1; j < g.length - 1; j++) {
+                sum += g[i][j];
             }
         }
+        return sum;
     }
 
     /** Relaxes every second point of a row; its neighbours are all of the other colour. */

@@ -44,6 +44,33 @@ class KernelsTest {
         }
     }
 
+    @ParameterizedTest
+    @MethodSource("names")
+    void streams_fork_join_and_a_pool_solve_it_too(String name) {
+        Kernel sequential = Grande.make(name, "A");
+        sequential.run();
+        for (String crewName : List.of("streams", "forkjoin", "pool")) {
+            try (Crew crew = Crew.of(crewName)) {
+                Kernel kernel = Grande.make(name, "A");
+                kernel.run(crew);
+                kernel.check();
+                assertEquals(sequential.result(), kernel.result(), Math.abs(sequential.result()) * 1e-12, crewName);
+            }
+        }
+    }
+
+    @Test
+    void a_failure_in_a_pool_s_thread_reaches_the_caller() {
+        try (Crew crew = Crew.of("pool")) {
+            assertThrows(IllegalStateException.class, () -> crew.each(number -> {
+                if (number == crew.size - 1) {
+                    throw new ArithmeticException();
+                }
+            }));
+        }
+        assertThrows(IllegalArgumentException.class, () -> Crew.of("streem"));
+    }
+
     private static Object call(Object kernel, String method) throws Exception {
         var found = kernel.getClass().getDeclaredMethod(method);
         found.setAccessible(true);

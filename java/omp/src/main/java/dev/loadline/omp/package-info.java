@@ -8,7 +8,8 @@
  * compiled by plain {@code javac} ignores them and runs sequentially, and these methods then answer
  * as a team of one does.
  *
- * <p>What always holds: a region's team has one size from its beginning to its end; what a region
- * throws, its caller gets; and a team never outlives the need for it by more than ten seconds.
+ * <p>What always holds: a region's team has one size from its beginning to its end, unless the region
+ * is one dynamic loop, which more threads may join; what a region throws, its caller gets; and a team
+ * never outlives the need for it by more than ten seconds.
  */
 package dev.loadline.omp;

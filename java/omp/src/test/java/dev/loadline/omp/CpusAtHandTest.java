@@ -90,6 +90,64 @@ class CpusAtHandTest {
         assertTrue(late.get(0) > 900);
     }
 
+    /** A loop during which CPUs come; how many members ran iterations of it, and each reduced its part. */
+    private static void grows(int before, int during, Schedule.Kind kind) throws Exception {
+        Given.cpus = before;
+        Thread.sleep(2);
+        AtomicIntegerArray seen = new AtomicIntegerArray(2000);
+        AtomicIntegerArray by = new AtomicIntegerArray(during);
+        var team = Run.parallel("test", 0, true, m -> {
+            long mine = 0;
+            m.joinable();
+            m.loop(kind, 2000, 1);
+            while (m.chunk()) {
+                for (long i = m.begin(); i < m.end(); i++) {
+                    seen.incrementAndGet((int) i);
+                    by.incrementAndGet(m.number());
+                    mine += i;
+                    Given.cpus = during;
+                    Thread.sleep(0, 20_000);
+                }
+            }
+            m.put(0, mine);
+        });
+        long sum = 0;
+        for (int i = 0; i < team.size(); i++) {
+            sum += team.getLong(i, 0);
+        }
+        assertEquals(2000L * 1999 / 2, sum, "what all reduced");
+        for (int i = 0; i < 2000; i++) {
+            assertEquals(1, seen.get(i));
+        }
+        assertEquals(during, team.size());
+        assertTrue(by.get(during - 1) > 0, by::toString);
+        assertEquals(during, size(), "and the next region begins with all");
+    }
+
+    @Test
+    void a_loop_that_is_its_region_gets_more_threads_when_cpus_come() throws Exception {
+        for (int round = 0; round < 3; round++) {
+            grows(2, 3, Schedule.Kind.DYNAMIC);
+            grows(1, 3, Schedule.Kind.DYNAMIC);
+            grows(1, 7, Schedule.Kind.GUIDED); // more than one level of the tree of arrivals
+        }
+    }
+
+    @Test
+    void a_region_that_is_to_have_one_thread_keeps_it() throws Exception {
+        Given.cpus = 4;
+        Thread.sleep(2);
+        for (boolean active : new boolean[] {true, false}) {
+            assertEquals(1, Run.parallel("test", active ? 1 : 0, active, m -> {
+                m.joinable();
+                m.loop(Schedule.Kind.DYNAMIC, 100, 1);
+                while (m.chunk()) {
+                    Thread.sleep(0, 50_000);
+                }
+            }).size());
+        }
+    }
+
     @Test
     void outside_of_regions_a_thread_is_a_team_of_one() {
         assertEquals(0, Omp.getThreadNum());

@@ -20,6 +20,11 @@ final class Directives {
         return sum;
     }
 
+    static void parallelFor() {
+        //omp parallel for num_threads(2)
+        for (int i = 0; i < 2; i++) { }
+    }
+
     static void barrier(int count) {
         //omp parallel num_threads(2)
         for (int k = 0; k < count; k++) {
@@ -40,6 +45,34 @@ final class Directives {
         for (int k = 0; k < count; k++) {
             //omp for schedule(dynamic)
             for (int i = 0; i < 2; i++) { }
+        }
+    }
+
+    static void forGuided(int count) {
+        //omp parallel num_threads(2)
+        for (int k = 0; k < count; k++) {
+            //omp for schedule(guided)
+            for (int i = 0; i < 2; i++) { }
+        }
+    }
+
+    /** One loop of so many iterations, each with a part in order. */
+    static double ordered(int count) {
+        //omp parallel for ordered schedule(static, 1) num_threads(2)
+        for (int i = 0; i < count; i++) {
+            //omp ordered
+            shared += 1;
+        }
+        return shared;
+    }
+
+    /** One thread makes so many tasks, and both run them. */
+    static void task(int count) {
+        //omp parallel num_threads(2)
+        //omp single
+        for (int k = 0; k < count; k++) {
+            //omp task
+            { }
         }
     }
 

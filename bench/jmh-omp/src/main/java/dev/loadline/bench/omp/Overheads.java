@@ -1,12 +1,15 @@
 package dev.loadline.bench.omp;
 
 import java.util.concurrent.BrokenBarrierException;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.RecursiveAction;
+import java.util.concurrent.RecursiveTask;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.stream.IntStream;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
@@ -28,6 +31,9 @@ public class Overheads {
     private ExecutorService pool;
     private CyclicBarrier barrier;
     private ForkJoinPool forkJoin;
+    private final ReentrantLock lock = new ReentrantLock();
+    private final double[] parts = new double[32]; // two, on cache lines of their own
+    private double shared;
 
     /** Two threads each. */
     @Setup
@@ -47,6 +53,11 @@ public class Overheads {
     @Benchmark
     public void ompParallel() {
         Directives.parallel();
+    }
+
+    @Benchmark
+    public void ompParallelFor() {
+        Directives.parallelFor();
     }
 
     @Benchmark
@@ -70,6 +81,24 @@ public class Overheads {
     @OperationsPerInvocation(MANY)
     public void ompForDynamic() {
         Directives.forDynamic(MANY);
+    }
+
+    @Benchmark
+    @OperationsPerInvocation(MANY)
+    public void ompForGuided() {
+        Directives.forGuided(MANY);
+    }
+
+    @Benchmark
+    @OperationsPerInvocation(MANY)
+    public double ompOrdered() {
+        return Directives.ordered(MANY);
+    }
+
+    @Benchmark
+    @OperationsPerInvocation(MANY)
+    public void ompTask() {
+        Directives.task(MANY);
     }
 
     @Benchmark
@@ -102,8 +131,15 @@ public class Overheads {
     }
 
     @Benchmark
-    public int streamParallelForReduction() {
-        return IntStream.range(0, 2).parallel().sum();
+    public double streamParallelForReduction() {
+        return IntStream.range(0, 2).parallel().asDoubleStream().sum();
+    }
+
+    /** One task per element, as streams that have few elements do. */
+    @Benchmark
+    @OperationsPerInvocation(MANY)
+    public void streamTask() {
+        IntStream.range(0, MANY).parallel().forEach(i -> { });
     }
 
     @Benchmark
@@ -114,6 +150,57 @@ public class Overheads {
             @Override
             protected void compute() {
                 invokeAll(new Nothing(), new Nothing());
+            }
+        });
+    }
+
+    @Benchmark
+    public double forkJoinParallelForReduction() {
+        return forkJoin.invoke(new Both());
+    }
+
+    private static final class Both extends RecursiveTask<Double> {
+        private static final long serialVersionUID = 1;
+
+        @Override
+        protected Double compute() {
+            var right = new Term(1);
+            right.fork();
+            return new Term(0).compute() + right.join();
+        }
+    }
+
+    private static final class Term extends RecursiveTask<Double> {
+        private static final long serialVersionUID = 1;
+        private final int i;
+
+        Term(int i) {
+            this.i = i;
+        }
+
+        @Override
+        protected Double compute() {
+            return (double) i;
+        }
+    }
+
+    /** One worker forks so many tasks and waits for them, and both run them. */
+    @Benchmark
+    @OperationsPerInvocation(MANY)
+    public void forkJoinTask() {
+        forkJoin.invoke(new RecursiveAction() {
+            private static final long serialVersionUID = 1;
+
+            @Override
+            protected void compute() {
+                var tasks = new Nothing[MANY];
+                for (int i = 0; i < MANY; i++) {
+                    tasks[i] = new Nothing();
+                    tasks[i].fork();
+                }
+                for (int i = MANY - 1; i >= 0; i--) {
+                    tasks[i].join();
+                }
             }
         });
     }
@@ -142,6 +229,52 @@ public class Overheads {
         for (int i = 0; i < MANY; i++) {
             barrier.await();
         }
+    }
+
+    @Benchmark
+    public double poolParallelForReduction() throws InterruptedException, BrokenBarrierException {
+        pool.execute(() -> {
+            parts[16] = 1;
+            meet();
+        });
+        parts[0] = 0;
+        barrier.await();
+        return parts[0] + parts[16];
+    }
+
+    /** Increments under a lock, by both. */
+    @Benchmark
+    @OperationsPerInvocation(MANY)
+    public double poolCritical() throws InterruptedException, BrokenBarrierException {
+        pool.execute(() -> {
+            increment();
+            meet();
+        });
+        increment();
+        barrier.await();
+        return shared;
+    }
+
+    private void increment() {
+        for (int i = 0; i < MANY; i++) {
+            lock.lock();
+            try {
+                shared += 1;
+            } finally {
+                lock.unlock();
+            }
+        }
+    }
+
+    /** Tasks that the pool runs, waited for all together. */
+    @Benchmark
+    @OperationsPerInvocation(MANY)
+    public void poolTask() throws InterruptedException {
+        var done = new CountDownLatch(MANY);
+        for (int i = 0; i < MANY; i++) {
+            pool.execute(done::countDown);
+        }
+        done.await();
     }
 
     private void meet() {

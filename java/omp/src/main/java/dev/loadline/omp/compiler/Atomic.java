@@ -14,7 +14,7 @@ import com.sun.source.tree.UnaryTree;
  * The update under an {@code atomic}.
  *
  * @param target what is updated
- * @param operator how, by its name in {@code Atomics.Op}
+ * @param operator how, by its name in {@code Op}
  * @param operand with what; null where it is 1
  */
 record Atomic(ExpressionTree target, String operator, ExpressionTree operand) {

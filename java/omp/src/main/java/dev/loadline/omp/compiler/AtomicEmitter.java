@@ -55,7 +55,7 @@ final class AtomicEmitter {
             return;
         }
         Code operand = atomic.operand() == null ? Code.of("1") : checked(construct, atomic, type);
-        Code update = Code.of(Emitter.RUNTIME + "Atomics.update(").add(place).add(", " + Emitter.RUNTIME + "Atomics.Op." + atomic.operator() + ", ").add(operand).add(");");
+        Code update = Code.of(Emitter.RUNTIME + "Atomics.update(").add(place).add(", " + Emitter.RUNTIME + "Op." + atomic.operator() + ", ").add(operand).add(");");
         emitter.edits.replace(construct.statement.start(), construct.statement.end(), update);
     }
 

@@ -76,7 +76,7 @@ final class Emitter {
             case ATOMIC -> atomic(construct, before, after);
             case TASK -> task(construct, before, after);
             case SIMD -> passMember(construct);
-            case BARRIER -> before.add("{ " + enter(construct) + construct.member + ".barrier(); }");
+            case BARRIER -> before.add("{ " + comes(construct) + construct.member + ".barrier(); " + goes(construct) + "}");
             case TASKWAIT -> before.add("{ " + enter(construct) + construct.member + ".taskwait(); }");
             case FLUSH -> before.add("java.lang.invoke.VarHandle.fullFence();");
         }
@@ -102,6 +102,16 @@ final class Emitter {
         }
         construct.member = sharing.fresh("member");
         return "final " + RUNTIME + "Member " + construct.member + " = " + RUN + "member(); ";
+    }
+
+    /** The same, and tells a recording which construct begins; that of a region's own loop is the region. */
+    String comes(Construct construct) {
+        return enter(construct) + (construct.endsWithRegion() ? "" : construct.member + ".comes(\"" + site(construct) + "\"); ");
+    }
+
+    /** Tells a recording that the construct has ended. */
+    static String goes(Construct construct) {
+        return construct.endsWithRegion() ? "" : construct.member + ".goes(); ";
     }
 
     private void passMember(Construct construct) {
@@ -263,6 +273,11 @@ final class Emitter {
         return found;
     }
 
+    /** Whether members combine arrays together, each its slice. */
+    boolean reducesArrays(Construct construct) {
+        return reducedOneByOne(construct).size() < construct.operators.size();
+    }
+
     /** Statements with which a member offers its parts; whole arrays are combined at once. */
     String offer(Construct construct) {
         var code = new StringBuilder();
@@ -322,12 +337,12 @@ final class Emitter {
     }
 
     private void single(Construct construct, Code before, StringBuilder after) {
-        before.add("{ " + enter(construct) + "if (" + construct.member + ".single()) { ");
+        before.add("{ " + comes(construct) + "if (" + construct.member + ".single()) { ");
         copies(construct, before);
         String member = construct.member;
         after.append(' ');
         if (construct.copied.isEmpty()) {
-            after.append("} ").append(construct.directive.has("nowait") ? "" : member + ".barrier(); ").append("}");
+            after.append("} ").append(construct.directive.has("nowait") ? "" : member + ".barrier(); ").append(goes(construct)).append("}");
             return;
         }
         var receive = new StringBuilder();
@@ -338,7 +353,7 @@ final class Emitter {
             receive.append(name).append(" = ").append(member).append(".receive(").append(k++).append("); ");
         }
         after.append(member).append(".barrier(); } else { ").append(member).append(".barrier(); ").append(receive).append("} ")
-                .append(member).append(".barrier(); }");
+                .append(member).append(".barrier(); ").append(goes(construct)).append("}");
     }
 
     private void ordered(Construct construct, Code before, StringBuilder after) {
@@ -362,7 +377,7 @@ final class Emitter {
     /** Directive, method and line, as traces show them. */
     private String site(Construct construct) {
         String method = "";
-        for (TreePath path = construct.statement.path(); path != null; path = path.getParentPath()) {
+        for (TreePath path = construct.statement != null ? construct.statement.path() : scan.around(construct.directive.start()); path != null; path = path.getParentPath()) {
             if (path.getLeaf() instanceof MethodTree tree && method.isEmpty()) {
                 method = tree.getName().toString().replace("<init>", "new");
             } else if (path.getLeaf() instanceof ClassTree tree && !tree.getSimpleName().isEmpty()) {

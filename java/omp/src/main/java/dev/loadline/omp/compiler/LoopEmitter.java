@@ -36,7 +36,7 @@ final class LoopEmitter {
     }
 
     void loop(Construct construct, Code before, StringBuilder after) {
-        before.add("{ " + emitter.enter(construct));
+        before.add("{ " + emitter.comes(construct));
         emitter.copies(construct, before);
         if (construct.enhanced != null) {
             enhanced(construct, after);
@@ -59,7 +59,7 @@ final class LoopEmitter {
             after.append("if (").append(construct.member).append(".last()) { ").append(last).append("} ");
         }
         emitter.close(construct, after);
-        after.append("}");
+        after.append(Emitter.goes(construct)).append("}");
     }
 
     // ---- the three kinds of loop ----
@@ -73,7 +73,7 @@ final class LoopEmitter {
         Code head = Code.of("{ ").add(range(loop, from, bound, fresh("step"), null));
         String step = stepName;
         head.add(deal(construct, LOOPS + loop.count() + "(" + from + ", " + bound + ", " + step + ")"));
-        head.add("while (" + m + ".chunk()) { final " + loop.type() + " " + end + " = " + (loop.inclusive()
+        head.add(pieces(construct) + "(" + m + ".chunk()) { final " + loop.type() + " " + end + " = " + (loop.inclusive()
                 ? m + ".through(" + from + ", " + step + ")"
                 : m + ".to(" + from + ", " + step + ", " + bound + ")") + "; ");
         if (construct.directive.has("ordered")) {
@@ -190,7 +190,7 @@ final class LoopEmitter {
     // ---- sections ----
 
     void sections(Construct construct, Code before, StringBuilder after) {
-        before.add("{ " + emitter.enter(construct));
+        before.add("{ " + emitter.comes(construct));
         emitter.copies(construct, before);
         var block = (BlockTree) construct.statement.tree();
         List<? extends StatementTree> all = block.getStatements();
@@ -214,13 +214,30 @@ final class LoopEmitter {
         return Emitter.RUNTIME + "Schedule.Kind." + schedule.toUpperCase(Locale.ROOT);
     }
 
-    /** The statement with which a member comes to the loop. */
-    private static Code deal(Construct construct, String trips) {
-        String m = construct.member;
+    /** One block per member needs no loop around the loop, which the JIT would optimize less well. */
+    private static String pieces(Construct construct) {
+        return kind(construct).equals("static") && !construct.expressions.containsKey("schedule") && !construct.directive.has("ordered") ? "if " : "while ";
+    }
+
+    /** Whether the loop is the whole region, and no member need know how many there are: then others may join it. */
+    private boolean joinable(Construct construct, String kind) {
+        return construct.endsWithRegion() && !kind.equals("static") && !construct.directive.has("ordered") && !emitter.reducesArrays(construct.parent);
+    }
+
+    private static String kind(Construct construct) {
         Expression schedule = construct.expression("schedule");
-        String kind = schedule == null ? "static" : schedule.text().split(",", 2)[0].strip();
+        return schedule == null ? "static" : schedule.text().split(",", 2)[0].strip();
+    }
+
+    /** The statement with which a member comes to the loop. */
+    private Code deal(Construct construct, String trips) {
+        String m = construct.member;
+        String kind = kind(construct);
         Code chunk = construct.expressions.get("schedule");
         Code code = new Code();
+        if (joinable(construct, kind)) {
+            code.add(m + ".joinable(); ");
+        }
         if (kind.equals("runtime")) {
             code.add(m + ".loopRuntime(" + trips + "); ");
         } else if (kind.equals("static") && chunk == null) {

@@ -105,7 +105,7 @@ final class Reductions {
     }
 
     static String arrayOperator(String operator) {
-        return "dev.loadline.omp.runtime.ArrayReductions.Op." + ARRAY_OPERATORS.get(operator);
+        return "dev.loadline.omp.runtime.Op." + ARRAY_OPERATORS.get(operator);
     }
 
     /** What a part begins with. */

@@ -105,6 +105,17 @@ final class Scan extends TreePathScanner<Void, Void> {
         return (int) positions.getEndPosition(unit, tree);
     }
 
+    /** The way to the innermost statement around an offset; null if there is none. */
+    TreePath around(int offset) {
+        TreePath found = null;
+        for (Statement statement : statements.headMap(offset, true).values()) { // the innermost begins last
+            if (offset < statement.end()) {
+                found = statement.path();
+            }
+        }
+        return found;
+    }
+
     /** Whether code at one offset runs as part of the same method as code at another that is around it. */
     boolean sameMethod(int inner, int outerStart, int outerEnd) {
         return boundaries.stream().noneMatch(b -> b.start <= inner && inner < b.end && outerStart < b.start && b.end <= outerEnd);

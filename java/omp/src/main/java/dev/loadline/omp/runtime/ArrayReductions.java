@@ -1,27 +1,13 @@
 package dev.loadline.omp.runtime;
 
 import java.lang.reflect.Array;
+import java.util.Arrays;
+import java.util.function.DoubleBinaryOperator;
+import java.util.function.IntBinaryOperator;
+import java.util.function.LongBinaryOperator;
 
 /** Reductions of whole arrays: each member combines one slice of all members' copies, in their order. */
 public final class ArrayReductions {
-    /** How elements are combined. */
-    public enum Op {
-        /** Sum, from 0. */
-        ADD,
-        /** Product, from 1. */
-        MULTIPLY,
-        /** Bits in all, from all ones. */
-        AND,
-        /** Bits in any, from 0. */
-        OR,
-        /** Bits in an odd number, from 0. */
-        XOR,
-        /** Smallest, from the largest of the type. */
-        MIN,
-        /** Largest, from the smallest of the type. */
-        MAX
-    }
-
     private ArrayReductions() {}
 
     /**
@@ -34,42 +20,22 @@ public final class ArrayReductions {
      */
     @SuppressWarnings("unchecked") // the copy has the class of what it is a copy of
     public static <A> A identity(A like, Op op) {
-        if (like instanceof int[] array) {
-            int[] copy = new int[array.length];
-            if (op != Op.ADD && op != Op.OR && op != Op.XOR) {
-                java.util.Arrays.fill(copy, op == Op.MULTIPLY ? 1 : op == Op.MIN ? Integer.MAX_VALUE : op == Op.MAX ? Integer.MIN_VALUE : -1);
-            }
-            return (A) copy;
-        }
-        if (like instanceof long[] array) {
-            long[] copy = new long[array.length];
-            if (op != Op.ADD && op != Op.OR && op != Op.XOR) {
-                java.util.Arrays.fill(copy, op == Op.MULTIPLY ? 1 : op == Op.MIN ? Long.MAX_VALUE : op == Op.MAX ? Long.MIN_VALUE : -1);
-            }
-            return (A) copy;
-        }
-        if (like instanceof float[] array) {
-            float[] copy = new float[array.length];
-            if (op != Op.ADD && op != Op.OR && op != Op.XOR) {
-                java.util.Arrays.fill(copy, op == Op.MULTIPLY ? 1 : op == Op.MIN ? Float.POSITIVE_INFINITY : op == Op.MAX ? Float.NEGATIVE_INFINITY : bits(op));
-            }
-            return (A) copy;
-        }
-        if (like instanceof double[] array) {
-            double[] copy = new double[array.length];
-            if (op != Op.ADD && op != Op.OR && op != Op.XOR) {
-                java.util.Arrays.fill(copy, op == Op.MULTIPLY ? 1 : op == Op.MIN ? Double.POSITIVE_INFINITY : op == Op.MAX ? Double.NEGATIVE_INFINITY : bits(op));
-            }
-            return (A) copy;
-        }
-        if (like instanceof Object[] rows) {
-            Object[] copy = (Object[]) Array.newInstance(like.getClass().getComponentType(), rows.length);
+        Object copy = Array.newInstance(like.getClass().getComponentType(), Array.getLength(like));
+        if (copy instanceof int[] ints && op.intIdentity() != 0) {
+            Arrays.fill(ints, op.intIdentity());
+        } else if (copy instanceof long[] longs && op.identity != 0) {
+            Arrays.fill(longs, op.identity);
+        } else if (copy instanceof float[] floats && op.fractionIdentity != 0) {
+            Arrays.fill(floats, (float) op.fractionIdentity);
+        } else if (copy instanceof double[] doubles && op.fractionIdentity != 0) {
+            Arrays.fill(doubles, op.fractionIdentity);
+        } else if (copy instanceof Object[] rows) {
+            Object[] from = (Object[]) like;
             for (int i = 0; i < rows.length; i++) {
-                copy[i] = rows[i] == null ? null : identity(rows[i], op);
+                rows[i] = from[i] == null ? null : identity(from[i], op);
             }
-            return (A) copy;
         }
-        throw new IllegalArgumentException("no reduction of " + like.getClass().getTypeName());
+        return (A) copy;
     }
 
     /**
@@ -97,163 +63,45 @@ public final class ArrayReductions {
 
     private static void combine(Op op, Object target, Object part, int begin, int end) {
         if (target instanceof int[] to && part instanceof int[] from) {
-            combine(op, to, from, begin, end);
-            return;
-        }
-        if (target instanceof long[] to && part instanceof long[] from) {
-            combine(op, to, from, begin, end);
-            return;
-        }
-        if (target instanceof float[] to && part instanceof float[] from) {
-            combine(op, to, from, begin, end);
-            return;
-        }
-        if (target instanceof double[] to && part instanceof double[] from) {
-            combine(op, to, from, begin, end);
-            return;
-        }
-        if (target instanceof Object[] to && part instanceof Object[] from) {
+            combine(op.ints, to, from, begin, end);
+        } else if (target instanceof long[] to && part instanceof long[] from) {
+            combine(op.longs, to, from, begin, end);
+        } else if (target instanceof float[] to && part instanceof float[] from) {
+            combine(op.doubles(), to, from, begin, end);
+        } else if (target instanceof double[] to && part instanceof double[] from) {
+            combine(op.doubles(), to, from, begin, end);
+        } else if (target instanceof Object[] to && part instanceof Object[] from) {
             for (int i = begin; i < end; i++) {
                 if (to[i] != null) {
                     combine(op, to[i], from[i], 0, Array.getLength(to[i]));
                 }
             }
+        } else {
+            throw new IllegalArgumentException("no reduction of " + target.getClass().getTypeName());
         }
     }
 
-    private static int bits(Op op) {
-        throw new IllegalArgumentException(op + " of fractions");
-    }
-
-    private static void combine(Op op, int[] to, int[] from, int begin, int end) {
-        switch (op) {
-            case ADD -> {
-                for (int i = begin; i < end; i++) {
-                    to[i] += from[i];
-                }
-            }
-            case MULTIPLY -> {
-                for (int i = begin; i < end; i++) {
-                    to[i] *= from[i];
-                }
-            }
-            case MIN -> {
-                for (int i = begin; i < end; i++) {
-                    to[i] = Math.min(to[i], from[i]);
-                }
-            }
-            case MAX -> {
-                for (int i = begin; i < end; i++) {
-                    to[i] = Math.max(to[i], from[i]);
-                }
-            }
-            case AND -> {
-                for (int i = begin; i < end; i++) {
-                    to[i] &= from[i];
-                }
-            }
-            case OR -> {
-                for (int i = begin; i < end; i++) {
-                    to[i] |= from[i];
-                }
-            }
-            case XOR -> {
-                for (int i = begin; i < end; i++) {
-                    to[i] ^= from[i];
-                }
-            }
+    private static void combine(IntBinaryOperator op, int[] to, int[] from, int begin, int end) {
+        for (int i = begin; i < end; i++) {
+            to[i] = op.applyAsInt(to[i], from[i]);
         }
     }
 
-    private static void combine(Op op, long[] to, long[] from, int begin, int end) {
-        switch (op) {
-            case ADD -> {
-                for (int i = begin; i < end; i++) {
-                    to[i] += from[i];
-                }
-            }
-            case MULTIPLY -> {
-                for (int i = begin; i < end; i++) {
-                    to[i] *= from[i];
-                }
-            }
-            case MIN -> {
-                for (int i = begin; i < end; i++) {
-                    to[i] = Math.min(to[i], from[i]);
-                }
-            }
-            case MAX -> {
-                for (int i = begin; i < end; i++) {
-                    to[i] = Math.max(to[i], from[i]);
-                }
-            }
-            case AND -> {
-                for (int i = begin; i < end; i++) {
-                    to[i] &= from[i];
-                }
-            }
-            case OR -> {
-                for (int i = begin; i < end; i++) {
-                    to[i] |= from[i];
-                }
-            }
-            case XOR -> {
-                for (int i = begin; i < end; i++) {
-                    to[i] ^= from[i];
-                }
-            }
+    private static void combine(LongBinaryOperator op, long[] to, long[] from, int begin, int end) {
+        for (int i = begin; i < end; i++) {
+            to[i] = op.applyAsLong(to[i], from[i]);
         }
     }
 
-    private static void combine(Op op, float[] to, float[] from, int begin, int end) {
-        switch (op) {
-            case ADD -> {
-                for (int i = begin; i < end; i++) {
-                    to[i] += from[i];
-                }
-            }
-            case MULTIPLY -> {
-                for (int i = begin; i < end; i++) {
-                    to[i] *= from[i];
-                }
-            }
-            case MIN -> {
-                for (int i = begin; i < end; i++) {
-                    to[i] = Math.min(to[i], from[i]);
-                }
-            }
-            case MAX -> {
-                for (int i = begin; i < end; i++) {
-                    to[i] = Math.max(to[i], from[i]);
-                }
-            }
-            case AND, OR, XOR -> bits(op);
+    private static void combine(DoubleBinaryOperator op, float[] to, float[] from, int begin, int end) {
+        for (int i = begin; i < end; i++) {
+            to[i] = (float) op.applyAsDouble(to[i], from[i]);
         }
     }
 
-    private static void combine(Op op, double[] to, double[] from, int begin, int end) {
-        switch (op) {
-            case ADD -> {
-                for (int i = begin; i < end; i++) {
-                    to[i] += from[i];
-                }
-            }
-            case MULTIPLY -> {
-                for (int i = begin; i < end; i++) {
-                    to[i] *= from[i];
-                }
-            }
-            case MIN -> {
-                for (int i = begin; i < end; i++) {
-                    to[i] = Math.min(to[i], from[i]);
-                }
-            }
-            case MAX -> {
-                for (int i = begin; i < end; i++) {
-                    to[i] = Math.max(to[i], from[i]);
-                }
-            }
-            case AND, OR, XOR -> bits(op);
+    private static void combine(DoubleBinaryOperator op, double[] to, double[] from, int begin, int end) {
+        for (int i = begin; i < end; i++) {
+            to[i] = op.applyAsDouble(to[i], from[i]);
         }
     }
 }

@@ -2,39 +2,10 @@ package dev.loadline.omp.runtime;
 
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.util.function.DoubleBinaryOperator;
 
 /** Updates that no other update of the same place comes between: compare and set, again if another was faster. */
 public final class Atomics {
-    /** What to do with the old value and the operand. */
-    public enum Op {
-        /** Sum. */
-        ADD,
-        /** Difference. */
-        SUBTRACT,
-        /** Product. */
-        MULTIPLY,
-        /** Quotient. */
-        DIVIDE,
-        /** Rest. */
-        REMAINDER,
-        /** Bits in both. */
-        AND,
-        /** Bits in either. */
-        OR,
-        /** Bits in one. */
-        XOR,
-        /** Bits moved up. */
-        SHIFT_LEFT,
-        /** Bits moved down, with the sign. */
-        SHIFT_RIGHT,
-        /** Bits moved down, with zeros. */
-        SHIFT_RIGHT_UNSIGNED,
-        /** The smaller. */
-        MIN,
-        /** The larger. */
-        MAX
-    }
-
     private static final VarHandle INTS = MethodHandles.arrayElementVarHandle(int[].class);
     private static final VarHandle INT_REF = box(IntRef.class, int.class);
     private static final VarHandle LONGS = MethodHandles.arrayElementVarHandle(long[].class);
@@ -70,7 +41,7 @@ public final class Atomics {
         int old;
         do {
             old = (int) INTS.getVolatile(array, index);
-        } while (!INTS.compareAndSet(array, index, old, apply(op, old, value)));
+        } while (!INTS.compareAndSet(array, index, old, op.ints.applyAsInt(old, value)));
     }
 
     /**
@@ -88,25 +59,7 @@ public final class Atomics {
         int old;
         do {
             old = (int) INT_REF.getVolatile(variable);
-        } while (!INT_REF.compareAndSet(variable, old, apply(op, old, value)));
-    }
-
-    private static int apply(Op op, int a, int b) {
-        return switch (op) {
-            case ADD -> a + b;
-            case SUBTRACT -> a - b;
-            case MULTIPLY -> a * b;
-            case DIVIDE -> a / b;
-            case REMAINDER -> a % b;
-            case AND -> a & b;
-            case OR -> a | b;
-            case XOR -> a ^ b;
-            case SHIFT_LEFT -> a << b;
-            case SHIFT_RIGHT -> a >> b;
-            case SHIFT_RIGHT_UNSIGNED -> a >>> b;
-            case MIN -> Math.min(a, b);
-            case MAX -> Math.max(a, b);
-        };
+        } while (!INT_REF.compareAndSet(variable, old, op.ints.applyAsInt(old, value)));
     }
 
     /**
@@ -125,7 +78,7 @@ public final class Atomics {
         long old;
         do {
             old = (long) LONGS.getVolatile(array, index);
-        } while (!LONGS.compareAndSet(array, index, old, apply(op, old, value)));
+        } while (!LONGS.compareAndSet(array, index, old, op.longs.applyAsLong(old, value)));
     }
 
     /**
@@ -143,25 +96,7 @@ public final class Atomics {
         long old;
         do {
             old = (long) LONG_REF.getVolatile(variable);
-        } while (!LONG_REF.compareAndSet(variable, old, apply(op, old, value)));
-    }
-
-    private static long apply(Op op, long a, long b) {
-        return switch (op) {
-            case ADD -> a + b;
-            case SUBTRACT -> a - b;
-            case MULTIPLY -> a * b;
-            case DIVIDE -> a / b;
-            case REMAINDER -> a % b;
-            case AND -> a & b;
-            case OR -> a | b;
-            case XOR -> a ^ b;
-            case SHIFT_LEFT -> a << b;
-            case SHIFT_RIGHT -> a >> b;
-            case SHIFT_RIGHT_UNSIGNED -> a >>> b;
-            case MIN -> Math.min(a, b);
-            case MAX -> Math.max(a, b);
-        };
+        } while (!LONG_REF.compareAndSet(variable, old, op.longs.applyAsLong(old, value)));
     }
 
     /**
@@ -173,10 +108,11 @@ public final class Atomics {
      * @param value the operand
      */
     public static void update(float[] array, int index, Op op, float value) {
+        DoubleBinaryOperator combine = op.doubles();
         float old;
         do {
             old = (float) FLOATS.getVolatile(array, index);
-        } while (!FLOATS.compareAndSet(array, index, old, apply(op, old, value)));
+        } while (!FLOATS.compareAndSet(array, index, old, (float) combine.applyAsDouble(old, value)));
     }
 
     /**
@@ -187,23 +123,11 @@ public final class Atomics {
      * @param value the operand
      */
     public static void update(FloatRef variable, Op op, float value) {
+        DoubleBinaryOperator combine = op.doubles();
         float old;
         do {
             old = (float) FLOAT_REF.getVolatile(variable);
-        } while (!FLOAT_REF.compareAndSet(variable, old, apply(op, old, value)));
-    }
-
-    private static float apply(Op op, float a, float b) {
-        return switch (op) {
-            case ADD -> a + b;
-            case SUBTRACT -> a - b;
-            case MULTIPLY -> a * b;
-            case DIVIDE -> a / b;
-            case REMAINDER -> a % b;
-            case AND, OR, XOR, SHIFT_LEFT, SHIFT_RIGHT, SHIFT_RIGHT_UNSIGNED -> throw new IllegalArgumentException(op + " of a fraction");
-            case MIN -> Math.min(a, b);
-            case MAX -> Math.max(a, b);
-        };
+        } while (!FLOAT_REF.compareAndSet(variable, old, (float) combine.applyAsDouble(old, value)));
     }
 
     /**
@@ -215,10 +139,11 @@ public final class Atomics {
      * @param value the operand
      */
     public static void update(double[] array, int index, Op op, double value) {
+        DoubleBinaryOperator combine = op.doubles();
         double old;
         do {
             old = (double) DOUBLES.getVolatile(array, index);
-        } while (!DOUBLES.compareAndSet(array, index, old, apply(op, old, value)));
+        } while (!DOUBLES.compareAndSet(array, index, old, combine.applyAsDouble(old, value)));
     }
 
     /**
@@ -229,22 +154,10 @@ public final class Atomics {
      * @param value the operand
      */
     public static void update(DoubleRef variable, Op op, double value) {
+        DoubleBinaryOperator combine = op.doubles();
         double old;
         do {
             old = (double) DOUBLE_REF.getVolatile(variable);
-        } while (!DOUBLE_REF.compareAndSet(variable, old, apply(op, old, value)));
-    }
-
-    private static double apply(Op op, double a, double b) {
-        return switch (op) {
-            case ADD -> a + b;
-            case SUBTRACT -> a - b;
-            case MULTIPLY -> a * b;
-            case DIVIDE -> a / b;
-            case REMAINDER -> a % b;
-            case AND, OR, XOR, SHIFT_LEFT, SHIFT_RIGHT, SHIFT_RIGHT_UNSIGNED -> throw new IllegalArgumentException(op + " of a fraction");
-            case MIN -> Math.min(a, b);
-            case MAX -> Math.max(a, b);
-        };
+        } while (!DOUBLE_REF.compareAndSet(variable, old, combine.applyAsDouble(old, value)));
     }
 }

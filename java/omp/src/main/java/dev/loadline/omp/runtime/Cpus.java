@@ -4,6 +4,7 @@ import dev.loadline.omp.CpuSource;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Optional;
 import java.util.ServiceLoader;
 
 /** How many CPUs are at hand: from the CPU manager's client if there is one, else from the JVM. */
@@ -11,6 +12,7 @@ final class Cpus {
     /** How old an answer may be. */
     static final long FRESH_NS = 1_000_000;
 
+    private static final CpuSource GIVEN = ServiceLoader.load(CpuSource.class).findFirst().orElse(null);
     private static final CpuSource SOURCE = source();
 
     private Cpus() {}
@@ -20,9 +22,13 @@ final class Cpus {
         return Math.max(1, SOURCE.cpus());
     }
 
+    /** Whether somebody gives this program its CPUs, so that it need not find out what others leave. */
+    static boolean isGiven() {
+        return GIVEN != null;
+    }
+
     private static CpuSource source() {
-        return ServiceLoader.load(CpuSource.class)
-                .findFirst()
+        return Optional.ofNullable(GIVEN)
                 .orElseGet(() -> Settings.OF_PROCESS.bind() ? Cpus::ofProcess : Runtime.getRuntime()::availableProcessors);
     }
 

@@ -11,6 +11,9 @@ public abstract sealed class LoopMember extends WaitingMember permits Member {
     /** Chunks of one loop: what the index counts, with room for each member's last, futile claim. */
     private static final long MOST_CHUNKS = 1L << Team.INDEX_BITS - 1;
 
+    /** Members for whom a loop that others may join leaves something over. */
+    private static final int EXPECTED = 8;
+
     /** Constructs met so far that need a slot. */
     long constructs;
     /** The same at the last barrier: all members have left the constructs before it. */
@@ -23,6 +26,8 @@ public abstract sealed class LoopMember extends WaitingMember permits Member {
     private long begin;
     private long end;
     private int slot;
+    /** The region is one loop without barriers, and CPUs may come. */
+    boolean joinable;
     private int claims;
     private boolean last;
 
@@ -76,6 +81,14 @@ public abstract sealed class LoopMember extends WaitingMember permits Member {
     // ---- loops ----
 
     /**
+     * Says that the loop to which this member comes next is all there is in the region, so that more members
+     * may join it when CPUs come.
+     */
+    public void joinable() {
+        joinable = team.mayGrow();
+    }
+
+    /**
      * Comes to a loop that is dealt out in one block per member.
      *
      * @param trips iterations
@@ -100,7 +113,9 @@ public abstract sealed class LoopMember extends WaitingMember permits Member {
         this.chunk = chunk;
         this.last = false;
         this.next = kind == Kind.STATIC && chunk > 0 ? number : 0;
-        if (kind != Kind.STATIC && team.size > 1) {
+        if (kind == Kind.STATIC) {
+            joinable = false;
+        } else if (team.size > 1 || joinable) {
             this.chunk = Math.max(Math.max(1, chunk), trips / MOST_CHUNKS + 1);
             this.slot = open();
         }
@@ -138,7 +153,7 @@ public abstract sealed class LoopMember extends WaitingMember permits Member {
         if (ordered) {
             passTurn();
         }
-        boolean got = team.size == 1 ? whole() : switch (kind) {
+        boolean got = team.size == 1 ? joinable ? guided() : whole() : switch (kind) {
             case STATIC -> chunk == 0 ? block() : inTurn();
             case DYNAMIC -> dynamic();
             case GUIDED -> guided();
@@ -203,7 +218,7 @@ public abstract sealed class LoopMember extends WaitingMember permits Member {
             if (index >= units) {
                 return false;
             }
-            long take = Math.max(1, (units - index) / (2L * team.size));
+            long take = Math.max(1, (units - index) / (2L * (joinable ? Math.max(EXPECTED, team.size) : team.size)));
             if (Words.compareAndSet(team.slots, slot, word, word + take)) {
                 begin = index * chunk;
                 end = Math.min(trips, (index + take) * chunk);
@@ -212,12 +227,20 @@ public abstract sealed class LoopMember extends WaitingMember permits Member {
         }
     }
 
-    /** Whether to take no more: another threw, or the CPUs became fewer than the members. */
+    /** Whether to take no more: another threw, or the CPUs became fewer than the members. Lets others in if they became more. */
     private boolean leaves() {
         if (team.cancelled) {
             throw Cancelled.INSTANCE;
         }
-        return number > 0 && (++claims & 7) == 0 && team.surplus(number);
+        if ((++claims & 7) == 0) {
+            if (number > 0) {
+                return team.surplus(number);
+            }
+            if (joinable) {
+                team.grow();
+            }
+        }
+        return false;
     }
 
     /**

@@ -11,6 +11,10 @@ public final class Member extends LoopMember {
     private final Object[] references = new Object[MOST_REDUCED];
     private Throwable failure;
     private Team nested;
+    /** The construct that this member is in, as a recording sees it; null without the API. */
+    private AutoCloseable construct;
+    /** Of the master: number of the next region. Here, because workers read what is in the team. */
+    long sequence = 1;
 
     /** Ticket of the last barrier or reduction; begins anew, and higher, with each region. */
     private long phase;
@@ -38,6 +42,7 @@ public final class Member extends LoopMember {
         constructs = sequence * Team.RING;
         constructsAtBarrier = constructs;
         wanted = 0;
+        joinable = false;
         if (task == null || task.hasChildren()) {
             task = new Task(null, null);
         }
@@ -60,7 +65,7 @@ public final class Member extends LoopMember {
         if (!active || team.activeLevels() >= Controls.maxActiveLevels()) {
             return 1;
         }
-        int cpus = nested.cpusAtHand();
+        int cpus = nested.cpusToUse();
         return Controls.size(requested != 0 ? requested : wanted(), cpus, team.around(), Controls.dynamic(), Settings.OF_PROCESS.threadLimit());
     }
 
@@ -115,25 +120,44 @@ public final class Member extends LoopMember {
 
     /** A worker came to the end of the region, and so did those below it in the tree. */
     void done(long sequence) {
-        int n = team.size;
-        awaitChildren(DONE, sequence, n, 0);
+        awaitChildren(DONE, sequence, team.forked, 0);
         Words.set(words, DONE, sequence);
-        Member parent = team.members[(number - 1) / Team.FAN_IN];
-        if (parent.state() == ASLEEP) {
-            parent.wake();
-        }
+        wakeIfAsleep(number < team.forked ? (number - 1) / Team.FAN_IN : 0);
     }
 
     /** The master waits for all others. */
     void awaitDone(long sequence) {
-        awaitChildren(DONE, sequence, team.size, HELPFUL);
+        awaitChildren(DONE, sequence, team.forked, HELPFUL);
+        for (int late = team.forked; late < team.size; late++) {
+            await(team.words[late], DONE, sequence, HELPFUL);
+        }
     }
 
     private void awaitChildren(int index, long ticket, int n, int mode) {
         int first = number * Team.FAN_IN + 1;
         for (int child = first; child < Math.min(n, first + Team.FAN_IN); child++) {
-            await(team.members[child].words, index, ticket, mode);
+            await(team.words[child], index, ticket, mode);
         }
+    }
+
+    // ---- what recordings show ----
+
+    /**
+     * Comes to a work-sharing or synchronization construct.
+     *
+     * @param site directive and place
+     */
+    public void comes(String site) {
+        AutoCloseable begun = Trace.begin(site);
+        if (construct != begun) {
+            Trace.end(construct); // of a construct that was left by an exception
+            construct = begun;
+        }
+    }
+
+    /** Leaves it. */
+    public void goes() {
+        Trace.end(construct);
     }
 
     // ---- synchronization ----
@@ -145,11 +169,13 @@ public final class Member extends LoopMember {
         if (n > 1) {
             Trace.state(Trace.SYNCH);
             long ticket = ++phase;
-            Member[] members = team.members;
+            long[][] all = team.words;
             int round = Words.line(FLAGS);
             for (int distance = 1; distance < n; distance <<= 1, round += Words.STRIDE) {
                 int to = number + distance;
-                members[to < n ? to : to - n].tell(round, ticket);
+                to = to < n ? to : to - n;
+                Words.set(all[to], round, ticket);
+                wakeIfAsleep(to);
                 await(words, round, ticket, CANCELLABLE | HELPFUL);
             }
             constructsAtBarrier = constructs;
@@ -247,10 +273,7 @@ public final class Member extends LoopMember {
             return true;
         }
         Words.set(words, ARRIVED, phase);
-        Member parent = team.members[(number - 1) / Team.FAN_IN];
-        if (parent.state() == ASLEEP) {
-            parent.wake();
-        }
+        wakeIfAsleep((number - 1) / Team.FAN_IN);
         return false;
     }
 

@@ -30,6 +30,7 @@ public final class Run {
             Member outer = thread.current;
             Team team = outer.nested();
             thread.current = team.master();
+            team.asks(active ? requested : 1);
             try {
                 return team.run(outer.sizeOfNext(requested, active), site, body);
             } finally {
@@ -40,6 +41,7 @@ public final class Run {
         Member outer = current.member;
         Team team = outer.nested();
         current.member = team.master();
+        team.asks(active ? requested : 1);
         try {
             return team.run(outer.sizeOfNext(requested, active), site, body);
         } finally {

@@ -1,5 +1,6 @@
 package dev.loadline.omp.runtime;
 
+import java.lang.invoke.VarHandle;
 import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
@@ -32,21 +33,31 @@ public final class Team {
     final Object[] broadcast = new Object[Member.MOST_REDUCED];
 
     Member[] members;
+    /**
+     * The members' words, by their numbers: what others poll and write. Nobody writes here while regions
+     * run, whereas a member's own fields are written at each wait, and would take this with them.
+     */
+    long[][] words;
     /** Size of the current or last region; written by the master, only when it changes. */
     int size = 1;
+    /** Size with which that region began: whom the tree of arrivals holds. Others came later. */
+    int forked = 1;
+    /** Threads that the region's directive asks for; 0 if it does not say. */
+    int requested;
     /** How often a waiter looks before it yields; 0 when the team does not fit the CPUs. */
     int spin;
     /** A member threw: the others shall leave. */
     volatile boolean cancelled;
 
-    private long sequence = 1;
     private int cpus;
     private long askedAtNs;
+    private final CpuWatch watch = Cpus.isGiven() ? null : new CpuWatch(this);
 
     Team(Member outer) {
         this.outer = outer;
         this.level = outer == null ? 0 : outer.team.level + 1;
         this.members = new Member[] {new Member(this, 0)};
+        this.words = new long[][] {members[0].words};
         this.askedAtNs = System.nanoTime() - Cpus.FRESH_NS;
     }
 
@@ -82,9 +93,22 @@ public final class Team {
         return cpus;
     }
 
+    /** The CPUs at hand, and no more than other programs leave; to be asked by the master, between regions. */
+    int cpusToUse() {
+        int present = cpusAtHand();
+        return watch == null || !Controls.dynamic() ? present : Math.min(present, watch.limit(askedAtNs));
+    }
+
     /** Whether this member should leave a loop to the others, because the CPUs became fewer. */
     boolean surplus(int number) {
         return Controls.dynamic() && number >= Math.max(1, cpusAtHand() / outer.team.around());
+    }
+
+    /** Notes what the next region's directive asks for. */
+    void asks(int threads) {
+        if (requested != threads) {
+            requested = threads;
+        }
     }
 
     /** Runs one region with so many members and returns when all of them, and their tasks, are done. */
@@ -92,14 +116,20 @@ public final class Team {
         AutoCloseable span = Trace.begin(site);
         Trace.push(Trace.OVERHEAD);
         Member master = members[0];
+        long sequence = master.sequence;
         try {
             int n = wanted > 1 ? ready(wanted) : 1;
             if (size != n) {
                 size = n;
             }
+            if (forked != n) {
+                forked = n;
+            }
             master.begin(sequence);
             if (n > 1) {
-                fork(n, body);
+                fork(n, sequence, body);
+            } else if (wanted == 1 && requested != 1) {
+                cell.body = body; // should CPUs come
             }
             Trace.state(Trace.RUN);
             try {
@@ -108,7 +138,7 @@ public final class Team {
                 master.fail(e);
             }
             Trace.state(Trace.SYNCH);
-            if (n > 1) {
+            if (size > 1) {
                 master.awaitDone(sequence);
             }
             if (tasks.get() != 0) {
@@ -117,7 +147,7 @@ public final class Team {
             if (cancelled) {
                 throw Run.sneak(recover());
             }
-            sequence = master.sequenceAfter();
+            master.sequence = master.sequenceAfter();
             return this;
         } finally {
             Trace.pop();
@@ -125,7 +155,25 @@ public final class Team {
         }
     }
 
-    private void fork(int n, Region body) {
+    /** Whether a loop of this team may get more members while it runs: if it adapts, and is not to be of one thread. */
+    boolean mayGrow() {
+        return outer != null && Controls.dynamic() && requested != 1;
+    }
+
+    /**
+     * Lets more members into the region if CPUs came; by the master, in a region that is one loop and nothing
+     * else: they run the region's code from its beginning, and find the loop's next chunk.
+     */
+    void grow() {
+        int wanted = outer.sizeOfNext(requested, true);
+        int n = wanted > size ? ready(wanted) : size;
+        if (n > size) {
+            size = n;
+            fork(n, members[0].sequence, cell.body);
+        }
+    }
+
+    private void fork(int n, long sequence, Region body) {
         int limit = Waiting.spins(n * outer.team.around() <= cpus);
         if (spin != limit) {
             spin = limit;
@@ -135,9 +183,8 @@ public final class Team {
         }
         cell.publish(sequence, n);
         for (int i = 1; i < n; i++) {
-            Member member = members[i];
-            if (member.state() != Member.AWAKE && !member.wake()) {
-                member.start(cell.word() - 1); // it retired a moment ago
+            if (Words.get(words[i], Member.STATE) != Member.AWAKE && !members[i].wake()) {
+                members[i].start(cell.word() - 1); // it retired a moment ago
             }
         }
     }
@@ -146,13 +193,17 @@ public final class Team {
     private int ready(int n) {
         if (members.length < n) {
             Member[] more = Arrays.copyOf(members, n);
+            long[][] moreWords = Arrays.copyOf(words, n);
             for (int i = members.length; i < n; i++) {
                 more[i] = new Member(this, i);
+                moreWords[i] = more[i].words;
             }
+            VarHandle.releaseFence(); // members of a region that grows may look at once
             members = more;
+            words = moreWords;
         }
         for (int i = 1; i < n; i++) {
-            if (members[i].state() == Member.GONE) {
+            if (Words.get(words[i], Member.STATE) == Member.GONE) {
                 try {
                     members[i].start(cell.word());
                 } catch (OutOfMemoryError e) {
@@ -169,7 +220,7 @@ public final class Team {
         Throwable first = null;
         for (int i = 0; i < size; i++) {
             Member member = members[i];
-            sequence = Math.max(sequence, member.sequenceAfter());
+            members[0].sequence = Math.max(members[0].sequence, member.sequenceAfter());
             Throwable failure = member.takeFailure();
             if (first == null) {
                 first = failure;
@@ -190,18 +241,18 @@ public final class Team {
     /** Wakes those who sleep; to be called after what they wait for was stored. */
     void wakeAll() {
         for (int i = 0; i < size; i++) {
-            if (members[i].state() == Member.ASLEEP) {
-                members[i].wake();
-            }
+            members[0].wakeIfAsleep(i);
         }
     }
 
     /** What a worker's thread does all its life. */
     void serve(Member place, long seen) {
         Trace.state(Trace.IDLE);
+        long served = 0;
         for (long word = place.awaitFork(seen); word != Member.RETIRE; word = place.awaitFork(word)) {
-            if (place.number < ForkCell.size(word)) {
-                long current = ForkCell.sequence(word);
+            long current = ForkCell.sequence(word);
+            if (place.number < ForkCell.size(word) && current != served) { // the same region comes again when it grows
+                served = current;
                 place.begin(current);
                 Trace.state(Trace.RUN);
                 try {

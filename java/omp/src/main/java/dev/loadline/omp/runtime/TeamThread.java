@@ -7,6 +7,8 @@ final class TeamThread extends Thread {
 
     private final Member place;
     private final long seen;
+    /** The kernel's number of this thread, once it runs. */
+    volatile String kernelThread = "";
 
     TeamThread(Member place, long seen) {
         super(null, null, "omp-" + place.team.id + "." + place.number, 0, true);
@@ -20,6 +22,9 @@ final class TeamThread extends Thread {
     public void run() {
         if (Settings.OF_PROCESS.bind()) {
             Binding.bind(place.number);
+        }
+        if (!Cpus.isGiven()) {
+            kernelThread = CpuTimes.currentThread();
         }
         place.team.serve(place, seen);
     }

@@ -36,6 +36,7 @@ abstract sealed class WaitingMember permits LoopMember {
     final int number;
 
     private Thread thread;
+    private TeamThread server;
     private int patience = Waiting.LEAST_SPINS;
     private int waits;
 
@@ -63,17 +64,24 @@ abstract sealed class WaitingMember permits LoopMember {
 
     void start(long seen) {
         Words.set(words, STATE, AWAKE);
-        new TeamThread(self(), seen).start();
+        server = new TeamThread(self(), seen);
+        server.start();
+    }
+
+    /** The kernel's number of the team's thread that serves this place; empty if none does. */
+    String kernelThread() {
+        TeamThread serving = server;
+        return serving == null ? "" : serving.kernelThread;
     }
 
     void retire() {
         Words.set(words, STATE, GONE);
     }
 
-    final void tell(int index, long ticket) {
-        Words.set(words, index, ticket);
-        if (Words.get(words, STATE) == ASLEEP) {
-            wake();
+    /** Wakes another place if it sleeps; reads nothing but its words, which its thread seldom writes. */
+    final void wakeIfAsleep(int place) {
+        if (Words.get(team.words[place], STATE) == ASLEEP) {
+            team.members[place].wake();
         }
     }
 

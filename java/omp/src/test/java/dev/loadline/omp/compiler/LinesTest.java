@@ -112,7 +112,7 @@ class LinesTest {
         String run = "dev.loadline.omp.runtime.";
         String expected = "class T {\n    static int f(int n) {\n        int s = 0;\n        { final " + run + "Team team$omp2 = " + run
                 + "Run.parallel(\"omp parallel for T.f (T.java:4)\", 0, true, member$omp3 -> { int s$omp1 = 0; { \n"
-                + "        { final int from$omp5 = 0, to$omp6 = n; member$omp3.loop(" + run + "Schedule.Kind.DYNAMIC, " + run
+                + "        { final int from$omp5 = 0, to$omp6 = n; member$omp3.joinable(); member$omp3.loop(" + run + "Schedule.Kind.DYNAMIC, " + run
                 + "Loops.up(from$omp5, to$omp6, 1), " + run + "Loops.chunk(n / 4)); while (member$omp3.chunk()) { final int end$omp7 = member$omp3.to(from$omp5, 1, to$omp6); "
                 + "for (int i = member$omp3.from(from$omp5, 1); i < end$omp7; i++) {\n            s$omp1 += i;\n"
                 + "        } } } } member$omp3.put(0, (long) s$omp1);  }); for (int i$omp4 = 0; i$omp4 < team$omp2.size(); i$omp4++) "

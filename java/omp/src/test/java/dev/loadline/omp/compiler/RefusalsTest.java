@@ -111,10 +111,15 @@ class RefusalsTest {
                 refused("//omp parallel\n{ int v;\n//omp single copyprivate(v) nowait\nv = 1; }", "nowait", "'nowait' cannot be with 'copyprivate'"));
     }
 
+    /** A program with this in a method. */
+    static String program(String body) {
+        return "public class T { boolean f(int i) { return i < 3; } void m(int n, int[] a) { int s = 0, t = 0;\n" + body + "\n} }\n";
+    }
+
     @ParameterizedTest
     @MethodSource("refusals")
     void is_refused_with_a_place_and_a_remedy(String body, String caretAt, String message) throws Exception {
-        String text = "public class T { boolean f(int i) { return i < 3; } void m(int n, int[] a) { int s = 0, t = 0;\n" + body + "\n} }\n";
+        String text = program(body);
         var said = InMemory.refuse(text);
         var first = said.get(0);
         assertTrue(first.getMessage(null).contains(message), () -> said.toString());
