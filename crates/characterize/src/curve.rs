@@ -31,12 +31,14 @@ pub struct Spot {
     pub sessions_per_s: f64,
     /// Goodput.
     pub replies_per_s: f64,
+    /// The generator was the limit there: the server may carry more.
+    pub at_least: bool,
 }
 
 /// What became of the server at the heaviest load.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Far {
-    /// Offered load as a multiple of the saturation.
+    /// Offered load as a multiple of what the server carried at its peak.
     pub multiple: f64,
     /// Goodput over that of the peak.
     pub of_peak: f64,
@@ -55,7 +57,7 @@ pub struct Curve {
     pub judged: Vec<(f64, Judgement)>,
     /// None if not even the lightest load holds.
     pub load_line: Option<LoadLine>,
-    /// Largest goodput among points that the generator did not limit.
+    /// Largest goodput.
     pub peak: Option<Spot>,
     /// Largest throughput over response time.
     pub knee: Option<Spot>,
@@ -118,31 +120,28 @@ pub fn curve(points: &[Point], given: Option<Objective>, probe: &Probe) -> Curve
             because: b.fails.map(|f| f.1),
         })
     });
-    let sound = || {
-        sorted
-            .iter()
-            .filter(|p| p.load.replies > 0 && p.load.generator_limit().is_none())
-    };
-    let spot = |p: &&&Point| Spot {
+    let spot = |p: &&Point| Spot {
         sessions_per_s: p.rate,
         replies_per_s: p.load.replies_per_s,
+        at_least: p.load.generator_limit().is_some(),
     };
+    let answered = || sorted.iter().copied().filter(|p| p.load.replies > 0);
     let power = |p: &Point| p.load.replies_per_s / p.load.response.mean_ms.max(1e-3);
-    let peak = sound()
+    // What was carried was carried, whoever was the limit.
+    let peak = answered()
         .max_by(|a, b| a.load.replies_per_s.total_cmp(&b.load.replies_per_s))
         .as_ref()
         .map(spot);
-    let knee = sound()
+    let knee = answered()
+        .filter(|p| p.load.generator_limit().is_none())
         .max_by(|a, b| power(a).total_cmp(&power(b)))
         .as_ref()
         .map(spot);
-    let far = sorted.last().zip(peak).and_then(|(p, peak)| {
-        (peak.replies_per_s > 0.0 && probe.sessions_per_s > 0.0).then(|| Far {
-            multiple: p.rate / probe.sessions_per_s,
-            of_peak: p.load.replies_per_s / peak.replies_per_s,
-            completed: p.load.completed_share(),
-            generator: p.load.generator_limit().is_some(),
-        })
+    let far = sorted.last().zip(peak).map(|(p, peak)| Far {
+        multiple: p.rate * probe.clicks / peak.replies_per_s,
+        of_peak: p.load.replies_per_s / peak.replies_per_s,
+        completed: p.load.completed_share(),
+        generator: p.load.generator_limit().is_some(),
     });
     Curve {
         objective,
@@ -157,7 +156,7 @@ pub fn curve(points: &[Point], given: Option<Objective>, probe: &Probe) -> Curve
 #[cfg(test)]
 pub mod tests {
     use super::*;
-    use crate::measured::{CpuUse, Generator, Load, Quantiles, Sessions};
+    use crate::measured::{CpuUse, Generator, Handshakes, Load, Quantiles, Sessions};
 
     /// A server of one CPU that carries `capacity` sessions/s of five clicks, and falls beyond.
     pub fn point(rate: f64, capacity: f64) -> Point {
@@ -193,6 +192,11 @@ pub mod tests {
                     completed: (100.0 * carried) as u64,
                     broken,
                     ..Sessions::default()
+                },
+                handshakes: Handshakes {
+                    full: 30,
+                    resumed: 70,
+                    failed: 0,
                 },
                 generator: Generator {
                     cpu_share: 0.2,
@@ -261,7 +265,7 @@ pub mod tests {
             "{peak:?}"
         );
         assert!(
-            (far.multiple - 4.0).abs() < 0.01 && far.of_peak < 0.75,
+            (far.multiple - 4.0).abs() < 0.5 && far.of_peak < 0.75,
             "{far:?}"
         );
         assert!(c.knee.expect("a knee").sessions_per_s < peak.sessions_per_s);
@@ -274,7 +278,8 @@ pub mod tests {
             p.load.generator.cpu_share = 0.97;
         }
         let c = curve(&points, None, &probe(40.0));
-        assert!(c.peak.expect("a peak").sessions_per_s <= 20.0);
+        assert!(c.peak.expect("a peak").at_least);
+        assert!(c.knee.expect("a knee").sessions_per_s <= 20.0);
         assert_eq!(
             c.load_line.and_then(|l| l.because),
             Some(Judgement::Generator)

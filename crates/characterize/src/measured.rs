@@ -120,7 +120,7 @@ const MAX_CPU_SHARE: f64 = 0.8;
 /// Timers later than this may have been the generator's want of a CPU …
 const MAX_LAG_MS: f64 = 5.0;
 /// … and matter if they are more than this share of the 95th percentile.
-const LAG_THAT_MATTERS: f64 = 0.1;
+const LAG_THAT_MATTERS: f64 = 0.25;
 
 impl Load {
     /// Replies per second, right or wrong.
@@ -208,11 +208,12 @@ fn per_second(n: u64, seconds: f64) -> f64 {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct CpuUse {
-    /// By the server's processes.
+    /// By the server's process.
     pub server: f64,
     /// By anything, on the server's CPUs.
     pub on_its_cpus: f64,
-    /// By the processes that the user asked to watch, by name.
+    /// By what the server started beside itself, and by the processes that the user asked to watch,
+    /// by name.
     pub watched: BTreeMap<String, f64>,
 }
 

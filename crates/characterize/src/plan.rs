@@ -47,6 +47,8 @@ const START_S: f64 = 5.0;
 const BETWEEN_S: f64 = 0.7;
 /// Attaching, and making tables of what was recorded.
 const AROUND_A_TRACE_S: f64 = 6.0;
+/// The JIT compiles again what probes have changed.
+const SETTLING_S: f64 = 5.0;
 /// The JIT compiles what the load needs, and the probe itself.
 const PROBE_S: f64 = 4.0;
 
@@ -71,9 +73,14 @@ impl Parameters {
         self.warmup_s + self.duration_s + BETWEEN_S
     }
 
+    /// The first part of a recording, which does not count.
+    pub fn skipped_s(&self) -> f64 {
+        self.trace_s.min(SETTLING_S)
+    }
+
     /// One recording with its warm-up.
     pub fn traced_s(&self) -> f64 {
-        self.warmup_s + self.trace_s + AROUND_A_TRACE_S
+        self.warmup_s + self.skipped_s() + self.trace_s + AROUND_A_TRACE_S
     }
 
     /// Starting, warming up, and probing, once per CPU count.

@@ -42,8 +42,8 @@ pub struct Bracket {
 
 /// Brackets wider than this factor are worth another point.
 pub const CLOSE_ENOUGH: f64 = 1.05;
-/// How far the search goes down when even the lightest point fails.
-const STEP_DOWN: f64 = 0.5;
+/// How far the search goes down when even the lightest point fails, and up when all hold.
+const STEP: f64 = 2.0;
 
 /// What the points say.
 pub fn bracket(points: impl IntoIterator<Item = (f64, Judgement)>) -> Bracket {
@@ -58,11 +58,12 @@ pub fn bracket(points: impl IntoIterator<Item = (f64, Judgement)>) -> Bracket {
     Bracket { holds, fails }
 }
 
-/// The next load to measure; none if the bracket is close enough, or has no upper end.
+/// The next load to measure; none if the bracket is close enough.
 pub fn next(b: &Bracket) -> Option<f64> {
     match (b.holds, b.fails) {
         (Some(low), Some((high, _))) if high / low > CLOSE_ENOUGH => Some((low * high).sqrt()),
-        (None, Some((high, _))) => Some(high * STEP_DOWN),
+        (None, Some((high, _))) => Some(high / STEP),
+        (Some(low), None) => Some(low * STEP),
         _ => None,
     }
 }
@@ -112,9 +113,15 @@ mod tests {
 
     #[test]
     fn a_server_that_never_fails_has_no_upper_end() {
-        let b = found(1e9, &[5.0, 10.0], 4);
-        assert_eq!((b.holds, b.fails), (Some(10.0), None));
-        assert_eq!(next(&b), None);
+        let b = found(1e9, &[5.0, 10.0], 3);
+        assert_eq!((b.holds, b.fails), (Some(80.0), None));
+    }
+
+    #[test]
+    fn a_load_line_beyond_the_sweep_is_searched_above() {
+        let b = found(33.0, &[5.0, 10.0], 8);
+        let (low, high) = (b.holds.expect("some hold"), b.fails.expect("some fail").0);
+        assert!(low <= 33.0 && 33.0 < high && high / low < 1.1, "{b:?}");
     }
 
     #[test]

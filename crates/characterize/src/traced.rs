@@ -71,8 +71,6 @@ pub struct Side {
     pub failed: u64,
     /// Mean time per connection by phase and cause.
     pub phases: Vec<PhaseTime>,
-    /// Mean time of one handshake by kind and cause.
-    pub handshakes: Vec<PhaseTime>,
     /// Largest waits.
     pub waited_for: Vec<Wait>,
     /// Use of the server's CPUs, as a share.
@@ -137,16 +135,27 @@ const PHASES: [(&str, &str); 10] = [
     ("other", "other"),
 ];
 
-/// Reads what the report needs out of a trace.
-pub fn read(dir: &Path, rate: f64, load: Load) -> Result<Side> {
+/// Where a phase stands among the others.
+pub fn order(label: &str) -> usize {
+    PHASES
+        .iter()
+        .position(|(_, known)| *known == label)
+        .unwrap_or(PHASES.len())
+}
+
+/// Reads what the report needs out of a trace. What began in its first `skip_s` seconds does not
+/// count: the JIT is compiling what the probes have changed, and older connections are seen in part.
+pub fn read(dir: &Path, rate: f64, load: Load, skip_s: f64) -> Result<Side> {
     let trace = Trace::open(dir)?;
     let report = report(&trace).with_context(|| format!("cannot summarize {}", dir.display()))?;
-    let connections: i64 = trace.sql()?.query_row(
-        "SELECT count(*) FROM spans WHERE kind = 'connection'",
-        [],
-        |r| r.get(0),
-    )?;
-    let connections = connections.max(0) as u64;
+    let from = trace.meta.begin_ns + (1e9 * skip_s) as i64;
+    let count = |which: &str| -> Result<u64> {
+        let sql = format!("SELECT count(*) FROM spans s WHERE s.begin_ns >= {from} AND {which}");
+        let n: i64 = trace.sql()?.query_row(&sql, [], |r| r.get(0))?;
+        Ok(n.max(0) as u64)
+    };
+    let connections = count("s.kind = 'connection'")?;
+    let shaken = |kind: &str| count(&format!("s.kind = 'tls_handshake' AND s.name = '{kind}'"));
     let mut notes = report.about.notes.clone();
     notes.extend(report.about.missing.values().cloned());
     Ok(Side {
@@ -155,19 +164,19 @@ pub fn read(dir: &Path, rate: f64, load: Load) -> Result<Side> {
             .map(|n| n.to_string_lossy().into_owned())
             .unwrap_or_default(),
         rate,
-        seconds: report.about.seconds,
+        seconds: report.about.seconds - skip_s,
         lost: report.about.losses.values().sum(),
         notes,
         has_kernel: report.about.has_kernel,
         connections,
-        full: report.connections.full,
-        resumed: report.connections.resumed,
-        failed: report.connections.failed,
-        phases: phases(&trace, "connection", "true", connections)?,
-        handshakes: ["full", "resumed"]
-            .iter()
-            .filter_map(|kind| handshake(&trace, kind).transpose())
-            .collect::<Result<_>>()?,
+        full: shaken("full")?,
+        resumed: shaken("resumed")?,
+        failed: shaken("failed")?,
+        phases: phases(
+            &trace,
+            &format!("s.kind = 'connection' AND s.begin_ns >= {from}"),
+            connections,
+        )?,
         waited_for: report
             .waited_for
             .iter()
@@ -185,25 +194,13 @@ pub fn read(dir: &Path, rate: f64, load: Load) -> Result<Side> {
     })
 }
 
-/// Mean time of one complete handshake of a kind.
-fn handshake(trace: &Trace, kind: &str) -> Result<Option<PhaseTime>> {
-    let which = format!("s.name = '{kind}' AND s.complete");
-    let n: i64 = trace.sql()?.query_row(
-        &format!("SELECT count(*) FROM spans s WHERE s.kind = 'tls_handshake' AND {which}"),
-        [],
-        |r| r.get(0),
-    )?;
-    let found = phases(trace, "tls_handshake", &which, n.max(0) as u64)?;
-    Ok(found.into_iter().next())
-}
-
-/// Time of spans of a kind by phase and cause, per one of `n`.
-fn phases(trace: &Trace, kind: &str, which: &str, n: u64) -> Result<Vec<PhaseTime>> {
+/// Time of some spans by phase and cause, per one of `n`.
+fn phases(trace: &Trace, which: &str, n: u64) -> Result<Vec<PhaseTime>> {
     let db = trace.sql()?;
     let mut statement = db.prepare(&format!(
         "SELECT b.phase, b.cause, sum(b.duration_ns)::DOUBLE / 1e6
          FROM breakdown b JOIN spans s ON s.id = b.span
-         WHERE s.kind = '{kind}' AND {which} GROUP BY ALL"
+         WHERE {which} GROUP BY ALL"
     ))?;
     let rows = statement.query_map([], |r| {
         Ok((

@@ -19,6 +19,8 @@ use crate::words::{cpus, figure, percent};
 
 /// Use of a CPU above which it is the limit.
 const SATURATED: f64 = 0.85;
+/// Use of a CPU by another process that is worth naming.
+const NOTABLE: f64 = 0.05;
 /// Share of time in collections that makes the collector the limit.
 const COLLECTING: f64 = 0.25;
 /// Speed-up per CPU below which another one hardly helps.
@@ -112,12 +114,7 @@ pub fn verdict(n: u32, points: &[Point], curve: &Curve, above: Option<&Side>) ->
     if let Some(cpu) = &at_peak {
         let (own, all) = (cpu.server / of_n, cpu.on_its_cpus / of_n);
         if own > SATURATED {
-            let waiting = above.and_then(Side::runnable_in_handshake).map(|share| {
-                format!(
-                    "; above the load line {} of the handshake phase is waiting for one",
-                    percent(share)
-                )
-            });
+            let waiting = waiting(above);
             let which = if n == 1 {
                 "the CPU is the limit"
             } else {
@@ -130,16 +127,28 @@ pub fn verdict(n: u32, points: &[Point], curve: &Curve, above: Option<&Side>) ->
                     "{which}: at the peak the server used {} of {}{}",
                     percent(own),
                     cpus(n),
-                    waiting.unwrap_or_default()
+                    waiting
                 ),
             );
         }
         if all > SATURATED {
+            let others: Vec<String> = cpu
+                .watched
+                .iter()
+                .filter(|(_, used)| **used > NOTABLE)
+                .map(|(name, used)| format!("{name} {}", percent(used / of_n)))
+                .collect();
+            let others = if others.is_empty() {
+                "something else runs on them".to_owned()
+            } else {
+                format!("beside it, {}", others.join(", "))
+            };
+            let waiting = waiting(above);
             return says(
                 Limit::SharedCpu,
                 Some(true),
                 format!(
-                    "the server's {} were {} busy at the peak, but only {} by the server: something else runs on them",
+                    "the server's {} are the limit, {} busy at the peak, but only {} by the server ({others}){waiting}",
                     cpus(n),
                     percent(all),
                     percent(own)
@@ -194,6 +203,17 @@ pub fn verdict(n: u32, points: &[Point], curve: &Curve, above: Option<&Side>) ->
         },
         format!("above the load line, {said}{used}"),
     )
+}
+
+fn waiting(above: Option<&Side>) -> String {
+    let share = above.and_then(Side::runnable_in_handshake);
+    let said = share.map(|s| {
+        format!(
+            "; above the load line {} of the handshake phase is waiting for one",
+            percent(s)
+        )
+    });
+    said.unwrap_or_default()
 }
 
 /// What the CPU counts say together: the sentence at the end of the terminal's summary.

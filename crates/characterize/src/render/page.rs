@@ -3,7 +3,7 @@
 use super::plots;
 use super::svg::escape;
 use super::tables;
-use super::text::load_line;
+use super::text::{far_multiple, load_line, peak_figure};
 use crate::result::{Count, Result};
 use crate::search::Judgement;
 use crate::traced::{CAUSES, Side};
@@ -48,8 +48,16 @@ pub fn page(r: &Result) -> String {
         classes(),
         escape(&about(r)),
         escape(&sentence(&r.conclusion)),
-        title = escape(&format!("Load line of {}", r.parameters.server)),
+        title = escape(&format!("Load line of {}", name(&r.parameters.server))),
     )
+}
+
+/// `shop.jar` for `java -jar target/shop.jar --port 0`; else what was given.
+fn name(server: &str) -> &str {
+    server
+        .split([' ', '\'', '"'])
+        .find(|word| word.ends_with(".jar"))
+        .map_or(server, |jar| jar.rsplit('/').next().unwrap_or(jar))
 }
 
 /// Classes of the colours: strokes `sN`, fills `fN`, causes `c-NAME` in drawings and `b-NAME` elsewhere.
@@ -75,6 +83,7 @@ fn sentence(text: &str) -> String {
 fn about(r: &Result) -> String {
     let p = &r.parameters;
     let mut parts = vec![
+        p.server.clone(),
         format!("scenario {}", p.scenario),
         format!(
             "{} points of {}",
@@ -146,7 +155,7 @@ fn head(i: usize, c: &Count) -> String {
             "peak",
             format!(
                 "{} requests/s at {} sessions/s",
-                figure(peak.replies_per_s),
+                peak_figure(peak),
                 figure(peak.sessions_per_s)
             ),
         ));
@@ -166,7 +175,7 @@ fn head(i: usize, c: &Count) -> String {
             "far end",
             format!(
                 "at {}x: {} of the peak{sessions}",
-                figure(far.multiple),
+                far_multiple(far.multiple),
                 percent(far.of_peak)
             ),
         ));
@@ -256,7 +265,7 @@ mod tests {
     fn the_page_is_self_contained_and_shows_everything() {
         let page = page(&result());
         for part in [
-            "Load line of java -jar shop.jar",
+            "Load line of shop.jar",
             "Goodput",
             "Throughput",
             "Response time on 2 CPUs",

@@ -107,6 +107,7 @@ pub fn phases(below: Option<&Side>, above: Option<&Side>) -> String {
             labels.push(&phase.label);
         }
     }
+    labels.sort_by_key(|label| crate::traced::order(label));
     let of = |side: Option<&Side>, label: &str| {
         let side = side?;
         Some(

@@ -1,6 +1,6 @@
 //! The summary for the terminal: a line per CPU count, and the sentence that it comes to.
 
-use crate::curve::Curve;
+use crate::curve::{Curve, Spot};
 use crate::measured::Point;
 use crate::result::{Count, Result};
 use crate::search::Judgement;
@@ -33,7 +33,7 @@ fn line(count: &Count) -> String {
     };
     let mut parts = vec![sparkline(&count.points), load_line(curve)];
     if let Some(peak) = curve.peak {
-        parts.push(format!("peak {} requests/s", figure(peak.replies_per_s)));
+        parts.push(format!("peak {} requests/s", peak_figure(peak)));
     }
     if let Some(far) = curve.far.filter(|f| f.multiple > 1.5) {
         let sessions = far
@@ -41,7 +41,7 @@ fn line(count: &Count) -> String {
             .map(|s| format!(", {} of sessions", percent(s)));
         parts.push(format!(
             "at {}x: {} of it{}{}",
-            figure(far.multiple),
+            far_multiple(far.multiple),
             percent(far.of_peak),
             sessions.unwrap_or_default(),
             if far.generator {
@@ -52,6 +52,17 @@ fn line(count: &Count) -> String {
         ));
     }
     format!("  {name:6}  {}\n", parts.join("   "))
+}
+
+/// A multiple to one digit: `4x`, `3.7x` without the x.
+pub fn far_multiple(multiple: f64) -> String {
+    figure((10.0 * multiple).round() / 10.0)
+}
+
+/// `352`, or `at least 352`.
+pub fn peak_figure(peak: Spot) -> String {
+    let at_least = if peak.at_least { "at least " } else { "" };
+    format!("{at_least}{}", figure(peak.replies_per_s))
 }
 
 /// `load line 41 sessions/s (p95 88 ms)`, or what is known instead.
@@ -160,8 +171,7 @@ pub mod tests {
         assert!(text.contains("  2 CPUs  ▁"), "{text}");
         for part in [
             "load line 28 sessions/s (p95",
-            "requests/s   at 4x: ",
-            "of sessions",
+            "requests/s   at 4.4x: 55% of it, 12% of sessions",
             "a second one brings 1.8",
         ] {
             assert!(text.contains(part), "no {part:?} in\n{text}");

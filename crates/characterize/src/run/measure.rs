@@ -27,7 +27,8 @@ const LOOK: Duration = Duration::from_millis(300);
 /// The generator goes on so long after a recording should have ended.
 const MARGIN_S: f64 = 60.0;
 /// A first, short recording, which is thrown away.
-const FIRST_ATTACH_S: f64 = 0.5;
+const FIRST_ATTACH_S: f64 = 0.3;
+const UNKNOWN: &str = "the server's process is not known: give its --pid";
 
 /// What is needed to measure.
 pub struct Bench<'a> {
@@ -113,24 +114,30 @@ impl Bench<'_> {
         }))
     }
 
+    /// Attaches the recorder once to a server that has nothing to do. HotSpot throws its compiled code
+    /// away when the first agent comes; later it has less to throw.
+    pub fn attach(&mut self, exe: &Path, dir: &Path) -> Result<Recorded> {
+        let Some(pid) = self.server.pid() else {
+            return Ok(Recorded::Refused(UNKNOWN.into()));
+        };
+        remove(dir)?; // of a run that was stopped
+        let recorded = self.record(exe, pid, dir, FIRST_ATTACH_S)?;
+        remove(dir)?;
+        self.server.check()?;
+        Ok(recorded)
+    }
+
     /// Records while a load is offered.
     pub fn trace(&mut self, exe: &Path, dir: &Path, rate: f64) -> Result<Traced> {
         let Some(pid) = self.server.pid() else {
-            return Ok(Traced::Refused(
-                "the server's process is not known: give its --pid".into(),
-            ));
+            return Ok(Traced::Refused(UNKNOWN.into()));
         };
         let p = self.parameters;
-        remove(dir)?; // of a run that was stopped
-        let run = self.start(Offered::Rate(rate), 0.0, p.warmup_s + p.trace_s + MARGIN_S)?;
-        let begun = Instant::now();
-        // The first attaching makes HotSpot throw its compiled code away: it has the warm-up to mend that.
-        let mut recorded = self.record(exe, pid, dir, FIRST_ATTACH_S)?;
-        if recorded == Recorded::Done {
-            remove(dir)?;
-            self.sleep(p.warmup_s - begun.elapsed().as_secs_f64());
-            recorded = self.record(exe, pid, dir, p.trace_s)?;
-        }
+        remove(dir)?;
+        let seconds = p.skipped_s() + p.trace_s;
+        let run = self.start(Offered::Rate(rate), 0.0, p.warmup_s + seconds + MARGIN_S)?;
+        self.sleep(p.warmup_s);
+        let recorded = self.record(exe, pid, dir, seconds)?;
         let load = run.cut_short();
         self.server.check()?;
         self.settle();
@@ -140,7 +147,10 @@ impl Bench<'_> {
                 Ok(Traced::Stopped)
             }
             Recorded::Refused(why) => Ok(Traced::Refused(why)),
-            Recorded::Done => Ok(Traced::Side(Box::new(traced::read(dir, rate, load?)?))),
+            Recorded::Done => {
+                let side = traced::read(dir, rate, load?, p.skipped_s())?;
+                Ok(Traced::Side(Box::new(side)))
+            }
         }
     }
 
@@ -183,11 +193,12 @@ impl Bench<'_> {
             at: Instant::now(),
             server: self.server.cpu_seconds()?,
             on_its_cpus: proc::busy_seconds(&self.layout.server),
-            watched: self
-                .watch
-                .iter()
-                .map(|(name, pid)| (name.clone(), proc::cpu_seconds(*pid)))
-                .collect(),
+            watched: {
+                let mut all = self.server.others();
+                let asked = self.watch.iter();
+                all.extend(asked.map(|(name, pid)| (name.clone(), proc::cpu_seconds(*pid))));
+                all
+            },
         })
     }
 }

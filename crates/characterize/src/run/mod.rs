@@ -31,6 +31,7 @@ use crate::traced::Side;
 use crate::verdict::verdict;
 use generator::Generator;
 use measure::Bench;
+use recorder::Recorded;
 use server::Server;
 use store::Store;
 
@@ -312,6 +313,15 @@ impl Part {
             watch: &options.watch,
             stop,
         };
+        if p.trace_s > 0.0 {
+            let dir = store.path("traces/first.trace");
+            if let Recorded::Refused(why) = bench.attach(&options.exe, &dir)? {
+                let note = format!("no traces: {why}");
+                say(Event::Note(note.clone()));
+                self.notes.push(note);
+                (self.done.below, self.done.above) = (true, true);
+            }
+        }
         bench.warm_up()?;
         while let Some(step) = step::next(p, objective, &self.done) {
             if stop.load(Ordering::Relaxed) {

@@ -14,6 +14,7 @@ fn ticks_per_second() -> f64 {
 /// Some fields of `/proc/PID/stat`.
 struct Stat {
     state: char,
+    parent: i32,
     group: i32,
     cpu_ticks: u64,
 }
@@ -25,6 +26,7 @@ fn parse_stat(text: &str) -> Option<Stat> {
     let field = |n: usize| fields.get(n - 3).copied();
     Some(Stat {
         state: field(3)?.chars().next()?,
+        parent: field(4)?.parse().ok()?,
         group: field(5)?.parse().ok()?,
         cpu_ticks: field(14)?.parse::<u64>().ok()? + field(15)?.parse::<u64>().ok()?,
     })
@@ -44,11 +46,31 @@ pub fn exists(pid: i32) -> bool {
     !is_zombie(pid)
 }
 
-/// Processes of a group, zombies included.
-pub fn group(id: i32) -> Vec<i32> {
-    all()
-        .filter(|pid| stat(*pid).is_some_and(|s| s.group == id))
-        .collect()
+/// Processes of a group and all that they started, wherever those have gone.
+pub fn family(id: i32) -> Vec<i32> {
+    let known: Vec<(i32, Stat)> = all().filter_map(|pid| Some((pid, stat(pid)?))).collect();
+    let mut found: Vec<i32> = known
+        .iter()
+        .filter(|(_, s)| s.group == id)
+        .map(|k| k.0)
+        .collect();
+    let mut next = 0;
+    while next < found.len() {
+        let parent = found[next];
+        for (pid, s) in &known {
+            if s.parent == parent && !found.contains(pid) {
+                found.push(*pid);
+            }
+        }
+        next += 1;
+    }
+    found
+}
+
+/// Short name of a process.
+pub fn name(pid: i32) -> String {
+    let text = fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
+    text.trim().to_owned()
 }
 
 /// Whether any process of the group still runs.
@@ -222,7 +244,7 @@ mod tests {
     fn proc_is_read_whatever_a_process_is_called() {
         let s = parse_stat("77 (a) b (c)) S 1 66 66 0 -1 0 0 0 0 0 150 50 0 0 20 0 1 0 5")
             .expect("valid");
-        assert_eq!((s.state, s.group, s.cpu_ticks), ('S', 66, 200));
+        assert_eq!((s.state, s.parent, s.group, s.cpu_ticks), ('S', 1, 66, 200));
         assert!(parse_stat("77 (java").is_none());
         let text = "cpu  9 9 9 9 9 9 9\ncpu0 1 2 3 100 5 6 7 0\ncpu1 10 0 0 100 0 0 0 0\nintr 5\n";
         assert_eq!(

@@ -1,5 +1,6 @@
 //! The server under test: started by us on its CPUs, or one that runs already.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -18,7 +19,7 @@ use super::store::Refused;
 const PATIENCE: Duration = Duration::from_secs(120);
 /// Lines of a log that are shown.
 const TAIL: usize = 12;
-const PROBE: Duration = Duration::from_secs(2);
+const PROBE: Duration = Duration::from_secs(5);
 
 /// A server that answers.
 pub struct Server {
@@ -144,15 +145,27 @@ impl Server {
         self.pid
     }
 
-    /// CPU seconds of all its processes; none if they are not known.
+    /// CPU seconds of the server's own process; none if it is not known.
     pub fn cpu_seconds(&self) -> Option<f64> {
-        self.pid?;
-        Some(self.processes().into_iter().map(proc::cpu_seconds).sum())
+        self.pid.map(proc::cpu_seconds)
+    }
+
+    /// CPU seconds of what it started beside itself, by name: a database of its own, for example.
+    pub fn others(&self) -> BTreeMap<String, f64> {
+        let mut out = BTreeMap::new();
+        for pid in self
+            .processes()
+            .into_iter()
+            .filter(|p| Some(*p) != self.pid)
+        {
+            *out.entry(proc::name(pid)).or_default() += proc::cpu_seconds(pid);
+        }
+        out
     }
 
     fn processes(&self) -> Vec<i32> {
         match (&self.child, self.pid) {
-            (Some(child), _) => proc::group(child.pid()),
+            (Some(child), _) => proc::family(child.pid()),
             (None, pid) => pid.into_iter().collect(),
         }
     }
@@ -219,41 +232,76 @@ enum Speaks {
     Http,
 }
 
-/// A TLS 1.2 ClientHello that offers one cipher suite and nothing else: every TLS server answers
-/// with a record, a refusal at the least, and a plain HTTP server with an error or by closing.
-const CLIENT_HELLO: [u8; 52] = {
-    let mut hello = [0x5a; 52]; // what is not set below is the client's random
-    let head = [22, 3, 1, 0, 47, 1, 0, 0, 43, 3, 3];
-    let mut i = 0;
-    while i < head.len() {
-        hello[i] = head[i];
-        i += 1;
+/// A ClientHello that TLS 1.2 and 1.3 servers take: some answer a poorer one by just closing.
+fn client_hello() -> Vec<u8> {
+    const SUITES: [u16; 6] = [0x1301, 0x1302, 0xc02f, 0xc02b, 0xc030, 0x009c];
+    const GROUPS: [u16; 2] = [0x001d, 0x0017]; // x25519, secp256r1
+    const SIGNATURES: [u16; 6] = [0x0403, 0x0804, 0x0401, 0x0503, 0x0805, 0x0501];
+    const VERSIONS: [u16; 2] = [0x0304, 0x0303];
+    const ANY: [u8; 32] = [0x5a; 32]; // a random, and a key whose secret nobody needs
+    let words = |list: &[u16]| -> Vec<u8> { list.iter().flat_map(|w| w.to_be_bytes()).collect() };
+    let mut share = GROUPS[0].to_be_bytes().to_vec();
+    share.extend(with_length::<2>(&ANY));
+    let extensions: [(u16, Vec<u8>); 5] = [
+        (10, with_length::<2>(&words(&GROUPS))),
+        (11, with_length::<1>(&[0])), // uncompressed points
+        (13, with_length::<2>(&words(&SIGNATURES))),
+        (43, with_length::<1>(&words(&VERSIONS))),
+        (51, with_length::<2>(&share)),
+    ];
+    let mut all = Vec::new();
+    for (kind, body) in extensions {
+        all.extend(kind.to_be_bytes());
+        all.extend(with_length::<2>(&body));
     }
-    let tail = [0, 0, 2, 0xc0, 0x2f, 1, 0, 0, 0];
-    let mut i = 0;
-    while i < tail.len() {
-        hello[43 + i] = tail[i];
-        i += 1;
-    }
-    hello
-};
+    let mut body = vec![3, 3];
+    body.extend(ANY);
+    body.push(0); // no session
+    body.extend(with_length::<2>(&words(&SUITES)));
+    body.extend(with_length::<1>(&[0])); // no compression
+    body.extend(with_length::<2>(&all));
+    let mut message = vec![1];
+    message.extend(with_length::<3>(&body));
+    let mut record = vec![22, 3, 1];
+    record.extend(with_length::<2>(&message));
+    record
+}
 
-/// What it speaks, if it answers.
+/// Bytes behind their length in `N` bytes.
+fn with_length<const N: usize>(bytes: &[u8]) -> Vec<u8> {
+    let length = (bytes.len() as u64).to_be_bytes();
+    let mut out = length[length.len() - N..].to_vec();
+    out.extend(bytes);
+    out
+}
+
+/// What it speaks, if it answers. One that is too busy to answer a ClientHello yet is asked again
+/// later, and not taken for a plain one: Tomcat answers plain HTTP on its TLS port.
 fn answers(address: SocketAddr) -> Option<Speaks> {
-    let ask = |bytes: &[u8]| -> Option<u8> {
-        let mut stream = TcpStream::connect_timeout(&address, PROBE).ok()?;
-        stream.set_read_timeout(Some(PROBE)).ok()?;
-        stream.write_all(bytes).ok()?;
-        let mut first = [0u8; 1];
-        (stream.read(&mut first).ok()? == 1).then_some(first[0])
-    };
     const ALERT: u8 = 21;
     const HANDSHAKE: u8 = 22;
-    if matches!(ask(&CLIENT_HELLO), Some(ALERT | HANDSHAKE)) {
-        return Some(Speaks::Tls);
+    match ask(address, &client_hello()).ok()? {
+        Some(ALERT | HANDSHAKE) => Some(Speaks::Tls),
+        Some(b'H') => Some(Speaks::Http),
+        Some(_) => None,
+        None => {
+            let request = b"GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
+            (ask(address, request).ok()? == Some(b'H')).then_some(Speaks::Http)
+        }
     }
-    let request = b"GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
-    (ask(request) == Some(b'H')).then_some(Speaks::Http)
+}
+
+/// The first byte of the answer; none if the connection was closed instead.
+fn ask(address: SocketAddr, bytes: &[u8]) -> std::io::Result<Option<u8>> {
+    let mut stream = TcpStream::connect_timeout(&address, PROBE)?;
+    stream.set_read_timeout(Some(PROBE))?;
+    stream.write_all(bytes)?;
+    let mut first = [0u8; 1];
+    match stream.read(&mut first) {
+        Ok(n) => Ok((n == 1).then_some(first[0])),
+        Err(e) if e.kind() == std::io::ErrorKind::ConnectionReset => Ok(None),
+        Err(e) => Err(e),
+    }
 }
 
 #[cfg(test)]
@@ -288,12 +336,14 @@ mod tests {
 
     #[test]
     fn the_client_hello_has_the_lengths_that_it_says() {
-        let record = u16::from_be_bytes([CLIENT_HELLO[3], CLIENT_HELLO[4]]) as usize;
-        assert_eq!(record, CLIENT_HELLO.len() - 5);
-        let message = u16::from_be_bytes([CLIENT_HELLO[7], CLIENT_HELLO[8]]) as usize;
-        assert_eq!(message, record - 4);
-        // version 2, random 32, session id 1, suites 2 + 2, compression 1 + 1, extensions 2
-        assert_eq!(message, 2 + 32 + 1 + 4 + 2 + 2);
+        let hello = client_hello();
+        let record = usize::from(u16::from_be_bytes([hello[3], hello[4]]));
+        assert_eq!(record, hello.len() - 5);
+        assert_eq!(
+            u32::from_be_bytes([0, hello[6], hello[7], hello[8]]) as usize,
+            record - 4
+        );
+        assert_eq!(with_length::<3>(&[7; 300])[..3], [0, 1, 44]);
     }
 
     #[test]
