@@ -124,7 +124,12 @@ impl Parameters {
             text += &format!(", {} traces", times(2));
         }
         if points_done > 0 {
-            text += &format!("; {points_done} points are done already");
+            let (s, are) = if points_done == 1 {
+                ("", "is")
+            } else {
+                ("s", "are")
+            };
+            text += &format!("; {points_done} point{s} {are} done already");
         }
         text
     }

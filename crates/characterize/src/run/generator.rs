@@ -17,6 +17,9 @@ use crate::measured::Load;
 /// Beyond its time, a generator that has not ended is taken for stuck.
 const LATE: Duration = Duration::from_secs(30);
 
+/// Worker threads beyond which a generator of one server has nothing to gain.
+const MOST_THREADS: usize = 8;
+
 /// What kind of load.
 #[derive(Debug, Clone, Copy)]
 pub enum Offered {
@@ -104,7 +107,7 @@ impl Generator {
             "--seed",
             &self.seed.to_string(),
         ]);
-        command.args(["--threads", &cpus.len().max(1).to_string()]);
+        command.args(["--threads", &cpus.len().clamp(1, MOST_THREADS).to_string()]);
         match offered {
             Offered::Users(n) => command.args(["--users", &n.to_string(), "--think", "0ms"]),
             Offered::Rate(r) => command.args(["--rate", &r.to_string()]),

@@ -19,6 +19,8 @@ use crate::traced::{self, Side};
 
 /// Users of the probe per CPU: enough to keep it busy, few enough to keep the queue short.
 const USERS_PER_CPU: u32 = 16;
+/// A server that completes no session in so long is not worth sweeping.
+const LONGEST_PROBE_S: f64 = 30.0;
 /// What an idle server may use of a CPU: the JIT and timers.
 const IDLE: f64 = 0.2;
 /// How long a server may work off what it was offered.
@@ -69,17 +71,23 @@ impl Bench<'_> {
         Ok(())
     }
 
-    /// None if the user wants to stop.
+    /// None if the user wants to stop. A server that is too slow at first is given more time.
     pub fn probe(&mut self, cpus: u32) -> Result<Option<Probe>> {
-        let run = self.start(self.users(), 0.0, self.parameters.probe_s())?;
-        let Some(load) = self.finish(run)? else {
-            return Ok(None);
-        };
-        self.settle();
         let users = USERS_PER_CPU * cpus.max(1);
-        let probe = Probe::of(users, &load)
-            .map_err(|e| anyhow!(Refused(format!("{}: {e}", self.server.url))))?;
-        Ok(Some(probe))
+        let mut seconds = self.parameters.probe_s();
+        loop {
+            let run = self.start(self.users(), 0.0, seconds)?;
+            let Some(load) = self.finish(run)? else {
+                return Ok(None);
+            };
+            self.settle();
+            let only_slow = load.failures == 0 || load.replies > 0;
+            match Probe::of(users, &load) {
+                Ok(probe) => return Ok(Some(probe)),
+                Err(_) if only_slow && seconds < LONGEST_PROBE_S => seconds *= 2.0,
+                Err(e) => return Err(anyhow!(Refused(format!("{}: {e}", self.server.url)))),
+            }
+        }
     }
 
     /// One offered load. None if the user wants to stop.

@@ -43,6 +43,8 @@ impl Store {
                 dir.display()
             ))),
             Some(_) if restart => store.clear()?,
+            // Nothing was measured with the old ones.
+            Some(_) if !store.has_pieces() => {}
             Some(old) => {
                 let differing = differing(&old, &serde_json::to_value(parameters)?);
                 if !differing.is_empty() {
@@ -65,6 +67,10 @@ impl Store {
         }
         store.write(PARAMETERS, parameters)?;
         Ok(store)
+    }
+
+    fn has_pieces(&self) -> bool {
+        fs::read_dir(self.path("points")).is_ok_and(|mut d| d.next().is_some())
     }
 
     /// Removes what a characterization writes, and nothing else.
@@ -212,6 +218,17 @@ mod tests {
                 .expect("read")
                 .is_empty()
         );
+    }
+
+    #[test]
+    fn parameters_with_which_nothing_was_measured_bind_nobody() {
+        let dir = tempfile::tempdir().expect("a directory");
+        Store::open(dir.path(), &parameters(), false).expect("new");
+        let other = Parameters {
+            duration_s: 20.0,
+            ..parameters()
+        };
+        Store::open(dir.path(), &other, false).expect("nothing was lost");
     }
 
     #[test]
