@@ -237,7 +237,7 @@ pub struct Point {
 pub struct Probe {
     /// Users without think time.
     pub users: u32,
-    /// Sessions completed per second: the estimate of the saturation.
+    /// Sessions per second that these replies make: the estimate of the saturation.
     pub sessions_per_s: f64,
     /// Replies per second.
     pub replies_per_s: f64,
@@ -272,11 +272,14 @@ impl Probe {
                 crate::words::seconds(load.seconds)
             ));
         }
+        // Those under way at the end have made half of their clicks, on average.
+        let sessions = (s.completed + s.broken) as f64 + 0.5 * s.active_at_end as f64;
+        let clicks = load.replies as f64 / sessions;
         Ok(Probe {
             users,
-            sessions_per_s: per_second(s.completed, load.seconds),
+            sessions_per_s: load.replies_per_s / clicks,
             replies_per_s: load.replies_per_s,
-            clicks: load.replies as f64 / (s.completed + s.broken) as f64,
+            clicks,
             generator_limit: load.generator_limit(),
         })
     }
@@ -338,6 +341,24 @@ mod tests {
         assert!(with(20.0, 50.0, 0.3).generator_limit().is_some());
         assert!(with(20.0, 5000.0, 0.3).generator_limit().is_none());
         assert!(with(1.0, 5.0, 0.95).generator_limit().is_some());
+    }
+
+    #[test]
+    fn a_probe_counts_sessions_under_way_as_half() {
+        let load = Load {
+            seconds: 4.0,
+            replies: 400,
+            replies_per_s: 100.0,
+            sessions: Sessions {
+                started: 48,
+                completed: 32,
+                active_at_end: 16,
+                ..Sessions::default()
+            },
+            ..Load::default()
+        };
+        let probe = Probe::of(16, &load).expect("usable");
+        assert_eq!((probe.clicks, probe.sessions_per_s), (10.0, 10.0));
     }
 
     #[test]

@@ -150,7 +150,7 @@ pub fn rates(saturation: f64, points: u32, to: f64) -> Vec<f64> {
 /// To three significant digits, and at least the least rate that the generator takes.
 pub fn round(rate: f64) -> f64 {
     const LEAST: f64 = 0.001;
-    if !(rate > LEAST) {
+    if rate.is_nan() || rate <= LEAST {
         return LEAST;
     }
     let scale = 10f64.powf(2.0 - rate.log10().floor());

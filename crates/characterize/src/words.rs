@@ -5,7 +5,7 @@ pub fn figure(x: f64) -> String {
     let size = x.abs();
     match size {
         _ if !x.is_finite() => "-".into(),
-        s if s == 0.0 => "0".into(),
+        0.0 => "0".into(),
         s if s < 0.01 => format!("{x:.4}"),
         s if s < 1.0 => format!("{x:.2}"),
         s if s < 100.0 => trimmed(format!("{x:.1}")),

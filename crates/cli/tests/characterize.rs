@@ -17,7 +17,7 @@ fn site(marker: &str) -> String {
         jar.display()
     );
     format!(
-        "java -Dmarker={marker} -jar '{}' --port 0 --items 200 --users 100 --max-seconds 150",
+        "java -Dmarker={marker} -jar '{}' --port 0 --max-seconds 150",
         jar.display()
     )
 }
@@ -188,11 +188,8 @@ fn a_characterization_is_stopped_and_continued() {
             );
             continue;
         }
-        assert!(side["connections"].as_u64() > Some(0), "{side}");
-        assert!(
-            side["phases"].as_array().is_some_and(|p| !p.is_empty()),
-            "{side}"
-        );
+        assert!(side["rate"].as_f64() > Some(0.0), "{side}");
+        assert!(side["seconds"].as_f64() > Some(0.5), "{side}");
         assert!(
             out.join("traces")
                 .join(side["trace"].as_str().unwrap_or("?"))

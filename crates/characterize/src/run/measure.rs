@@ -82,9 +82,13 @@ impl Bench<'_> {
             };
             self.settle();
             let only_slow = load.failures == 0 || load.replies > 0;
+            // Few sessions, and what was cut off at either end weighs too much.
+            let enough = load.sessions.completed >= 2 * u64::from(users);
+            let time_left = seconds < LONGEST_PROBE_S;
             match Probe::of(users, &load) {
-                Ok(probe) => return Ok(Some(probe)),
-                Err(_) if only_slow && seconds < LONGEST_PROBE_S => seconds *= 2.0,
+                Ok(probe) if enough || !time_left => return Ok(Some(probe)),
+                Ok(_) => seconds *= 2.0,
+                Err(_) if only_slow && time_left => seconds *= 2.0,
                 Err(e) => return Err(anyhow!(Refused(format!("{}: {e}", self.server.url)))),
             }
         }
