@@ -38,6 +38,7 @@ enum Command {
     Open(commands::open::Args),
     Query(commands::query::Args),
     Load(commands::load::Args),
+    Characterize(commands::characterize::Args),
     Simulate(commands::simulate::Args),
 }
 
@@ -61,6 +62,7 @@ fn main() -> ExitCode {
         Command::Open(args) => commands::open::run(args),
         Command::Query(args) => commands::query::run(args),
         Command::Load(args) => commands::load::run(args),
+        Command::Characterize(args) => commands::characterize::run(args),
         Command::Simulate(args) => commands::simulate::run(args),
     };
     match result {

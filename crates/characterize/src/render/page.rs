@@ -1,0 +1,304 @@
+//! The report's page: self-contained, light and dark.
+
+use super::plots;
+use super::svg::escape;
+use super::tables;
+use super::text::{far_multiple, load_line, peak_figure};
+use crate::result::{Count, Result};
+use crate::search::Judgement;
+use crate::traced::{CAUSES, Side};
+use crate::words::{cpus, figure, ms, percent};
+
+const STYLE: &str = include_str!("page.css");
+/// Colours of series that the style sheet defines.
+const COLOURS: usize = 10;
+
+/// The whole page.
+pub fn page(r: &Result) -> String {
+    let charts: String = plots::curves(r)
+        .iter()
+        .map(|c| format!("<figure>{c}</figure>"))
+        .collect();
+    let counts: String = r
+        .counts
+        .iter()
+        .map(|c| section(c, r.counts.len() > 1))
+        .collect();
+    let heads: String = r
+        .counts
+        .iter()
+        .enumerate()
+        .map(|(i, c)| head(i, c))
+        .collect();
+    let warnings: String = [
+        r.failure.as_ref().map(|f| format!("It ended early: {f}")),
+        r.partial.then(|| "Partial: not everything that was planned is done. The same command goes on where it stopped.".to_owned()),
+    ]
+    .iter()
+    .flatten()
+    .map(|w| format!("<p class=warn>{}</p>", escape(w)))
+    .collect();
+    format!(
+        "<!doctype html>\n<html lang=en><meta charset=utf-8><meta name=viewport content=\"width=device-width\">\
+         <title>{title}</title><style>{STYLE}{}</style><main><h1>{title}</h1><p class=about>{}</p>{warnings}\
+         <p class=say>{}</p><div class=heads>{heads}</div><h2>From light load to far beyond saturation</h2>\
+         <div class=charts>{charts}</div>\
+         <p class=note>Hollow dots: the load generator may have been the limit there, not the server. A load holds if goodput is at least 95% of what is offered and the objective on response time is met; the load line is the largest that does.</p>\
+         {counts}</main></html>\n",
+        classes(),
+        escape(&about(r)),
+        escape(&sentence(&r.conclusion)),
+        title = escape(&format!("Load line of {}", name(&r.parameters.server))),
+    )
+}
+
+/// `shop.jar` for `java -jar target/shop.jar --port 0`; else what was given.
+fn name(server: &str) -> &str {
+    server
+        .split([' ', '\'', '"'])
+        .find(|word| word.ends_with(".jar"))
+        .map_or(server, |jar| jar.rsplit('/').next().unwrap_or(jar))
+}
+
+/// Classes of the colours: strokes `sN`, fills `fN`, causes `c-NAME` in drawings and `b-NAME` elsewhere.
+fn classes() -> String {
+    let series: String = (0..COLOURS)
+        .map(|i| format!(".s{i}{{stroke:var(--s{i})}}.f{i},svg text.f{i}{{fill:var(--s{i})}}"))
+        .collect();
+    let causes: String = CAUSES
+        .iter()
+        .map(|c| format!(".c-{c}{{fill:var(--{c})}}.b-{c}{{background:var(--{c})}}"))
+        .collect();
+    series + &causes
+}
+
+fn sentence(text: &str) -> String {
+    let mut chars = text.chars();
+    chars
+        .next()
+        .map(|c| c.to_uppercase().collect::<String>() + chars.as_str())
+        .unwrap_or_default()
+}
+
+fn about(r: &Result) -> String {
+    let p = &r.parameters;
+    let mut parts = vec![
+        p.server.clone(),
+        format!("scenario {}", p.scenario),
+        format!(
+            "{} points of {}",
+            p.points,
+            crate::words::seconds(p.duration_s)
+        ),
+        format!("warm-up {} each", crate::words::seconds(p.warmup_s)),
+        format!("seed {}", p.seed),
+        format!(
+            "{} ({}), Linux {}",
+            r.machine.model,
+            cpus(r.machine.cpus),
+            r.machine.kernel
+        ),
+        r.date.clone(),
+    ];
+    parts.extend(p.think_s.map(|t| format!("think time {}", ms(1e3 * t))));
+    parts.extend(
+        p.timeout_s
+            .map(|t| format!("client timeout {}", ms(1e3 * t))),
+    );
+    parts.join(" · ")
+}
+
+/// The figures of one CPU count that matter most.
+fn head(i: usize, c: &Count) -> String {
+    let name = if c.cpus == 0 {
+        "as it is".to_owned()
+    } else {
+        cpus(c.cpus)
+    };
+    let Some(curve) = &c.curve else {
+        return format!(
+            "<div class=head style=\"--c:var(--s{i})\"><h3>{name}</h3><p>nothing measured yet</p></div>"
+        );
+    };
+    let big = match &curve.load_line {
+        Some(l) => {
+            let at_least = match l.because {
+                Some(Judgement::Generator) | None => "≥ ",
+                _ => "",
+            };
+            format!(
+                "{at_least}{} <small>sessions/s: the load line</small>",
+                figure(l.sessions_per_s)
+            )
+        }
+        None => format!("<small>{}</small>", escape(&load_line(curve))),
+    };
+    let mut facts: Vec<(&str, String)> = Vec::new();
+    if let Some(l) = &curve.load_line {
+        facts.push((
+            "there",
+            format!(
+                "{} requests/s, p95 {}",
+                figure(l.replies_per_s),
+                ms(l.p95_ms)
+            ),
+        ));
+        if let (Some(at), Some(why)) = (l.fails_at, l.because) {
+            facts.push(("beyond", format!("at {} {}", figure(at), why.words())));
+        }
+    }
+    if let Some(o) = curve.objective {
+        facts.push(("objective", o.to_string()));
+    }
+    if let Some(peak) = curve.peak {
+        facts.push((
+            "peak",
+            format!(
+                "{} requests/s at {} sessions/s",
+                peak_figure(peak),
+                figure(peak.sessions_per_s)
+            ),
+        ));
+    }
+    if let Some(knee) = curve.knee {
+        facts.push((
+            "knee",
+            format!("{} sessions/s", figure(knee.sessions_per_s)),
+        ));
+    }
+    if let Some(far) = curve.far {
+        let sessions = far
+            .completed
+            .map(|s| format!(", {} of sessions", percent(s)))
+            .unwrap_or_default();
+        facts.push((
+            "far end",
+            format!(
+                "at {}x: {} of the peak{sessions}",
+                far_multiple(far.multiple),
+                percent(far.of_peak)
+            ),
+        ));
+    }
+    let facts: String = facts
+        .iter()
+        .map(|(k, v)| format!("<dt>{k}</dt><dd>{}</dd>", escape(v)))
+        .collect();
+    let verdict = c
+        .verdict
+        .as_ref()
+        .map(|v| format!("<p>{}.</p>", escape(&sentence(&v.text))))
+        .unwrap_or_default();
+    format!(
+        "<div class=head style=\"--c:var(--s{i})\"><h3>{name}</h3><div class=big>{big}</div><dl>{facts}</dl>{verdict}</div>"
+    )
+}
+
+/// Everything else about one CPU count: below against above, and the points.
+fn section(c: &Count, several: bool) -> String {
+    let on = if several {
+        format!(" on {}", cpus(c.cpus))
+    } else {
+        String::new()
+    };
+    let notes: String = c
+        .notes
+        .iter()
+        .map(|n| format!("<p class=note>{}</p>", escape(n)))
+        .collect();
+    format!(
+        "{}<h2>Every point{on}</h2>{notes}<div class=panel>{}</div>",
+        sides(c, &on),
+        tables::points(c)
+    )
+}
+
+fn sides(c: &Count, on: &str) -> String {
+    let (below, above) = (c.below.as_ref(), c.above.as_ref());
+    let both: Vec<&Side> = below.into_iter().chain(above).collect();
+    if both.is_empty() {
+        return String::new();
+    }
+    let remarks: String = [("below", below), ("above", above)]
+        .iter()
+        .filter_map(|(which, side)| Some((which, (*side)?)))
+        .map(|(which, s)| {
+            let lost = if s.lost > 0 {
+                format!(" {} events were lost.", s.lost)
+            } else {
+                String::new()
+            };
+            let notes: String = s.notes.iter().map(|n| format!(" {n}.")).collect();
+            format!(
+                "<p class=note>{}: {}{} Look closer: <code>loadline open traces/{}</code></p>",
+                sentence(which),
+                escape(&s.verdict),
+                escape(&(lost + &notes)),
+                escape(&s.trace)
+            )
+        })
+        .collect();
+    let blind = both.iter().any(|s| !s.has_kernel);
+    let states = if blind {
+        "<p class=note>Without the kernel level a thread that runs cannot be told from one that waits for a CPU.</p>".to_owned()
+    } else {
+        String::new()
+    };
+    format!(
+        "<h2>Below the load line against above it{on}</h2><div class=two><div class=panel>{}</div><div class=panel>{}</div></div>\
+         <h3>Thread states inside the handshake phase</h3><div class=panel>{}<p class=note>{}</p>{states}</div>\
+         <div class=two><div class=panel>{}</div><div>{remarks}</div></div>",
+        tables::phases(below, above),
+        tables::connections(below, above),
+        plots::handshake_states(below, above),
+        plots::causes_legend(&both),
+        tables::handshake(below, above),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::render::text::tests::result;
+
+    #[test]
+    fn the_page_is_self_contained_and_shows_everything() {
+        let page = page(&result());
+        for part in [
+            "Load line of shop.jar",
+            "Goodput",
+            "Throughput",
+            "Response time on 2 CPUs",
+            "Sessions completed",
+            "Timeouts and errors",
+            "Resumed handshakes",
+            "CPU of the server",
+            "Below the load line against above it on 1 CPU",
+            "connection (no request)",
+            "Thread states inside the handshake phase",
+            "Every point on 2 CPUs",
+            "a &lt;note&gt; &amp; more",
+        ] {
+            assert!(page.contains(part), "no {part:?}");
+        }
+        for foreign in ["http://", "https://", "<script", "NaN", "inf "] {
+            assert!(!page.contains(foreign), "{foreign:?} is in it");
+        }
+        assert_eq!(page.matches("<svg").count(), page.matches("</svg>").count());
+    }
+
+    #[test]
+    fn an_empty_result_is_a_page_too() {
+        let mut r = result();
+        r.partial = true;
+        r.failure = Some("the server ended".into());
+        for c in &mut r.counts {
+            (c.points, c.curve, c.verdict, c.below, c.above) = (Vec::new(), None, None, None, None);
+        }
+        let page = page(&r);
+        assert!(
+            page.contains("nothing measured yet") && page.contains("the server ended"),
+            "{page}"
+        );
+    }
+}

@@ -1,0 +1,248 @@
+//! Which charts the page shows, from the result.
+
+use super::svg::{Bar, Chart, Dot, Series, bars};
+use crate::curve::GOODPUT;
+use crate::measured::Point;
+use crate::result::{Count, Result};
+use crate::traced::{CAUSES, Side};
+use crate::words::cpus;
+
+/// Colour of references: no CPU count's.
+const NEUTRAL: usize = 9;
+
+fn dots(points: &[Point], y: impl Fn(&Point) -> Option<f64>) -> Vec<Dot> {
+    points
+        .iter()
+        .filter_map(|p| {
+            Some(Dot {
+                x: p.rate,
+                y: y(p)?,
+                doubtful: p.load.generator_limit().is_some(),
+            })
+        })
+        .collect()
+}
+
+/// One curve per CPU count, with the load lines.
+fn over_load(
+    r: &Result,
+    title: &str,
+    unit: &str,
+    y: impl Fn(&Point) -> Option<f64> + Copy,
+) -> Chart {
+    let series = r
+        .counts
+        .iter()
+        .enumerate()
+        .map(|(i, c)| Series {
+            name: name(c),
+            colour: i,
+            dashed: false,
+            dots: dots(&c.points, y),
+        })
+        .collect();
+    let marks = r.counts.iter().enumerate().filter_map(|(i, c)| {
+        let line = c.curve.as_ref()?.load_line.as_ref()?;
+        let label = format!("load line {}", crate::words::figure(line.sessions_per_s));
+        Some((line.sessions_per_s, label, i))
+    });
+    Chart {
+        title: title.into(),
+        unit: unit.into(),
+        series,
+        marks: marks.collect(),
+        ..Chart::default()
+    }
+}
+
+fn name(c: &Count) -> String {
+    if c.cpus == 0 {
+        "as it is".into()
+    } else {
+        cpus(c.cpus)
+    }
+}
+
+/// The charts of the first part, in order.
+pub fn curves(r: &Result) -> Vec<String> {
+    let mut goodput = over_load(r, "Goodput", "right replies in time per second", |p| {
+        Some(p.load.replies_per_s)
+    });
+    goodput.series.insert(0, offered(r));
+    let mut out = vec![goodput];
+    out.push(over_load(
+        r,
+        "Throughput",
+        "replies per second, right or wrong",
+        |p| Some(p.load.throughput()),
+    ));
+    for (i, c) in r.counts.iter().enumerate() {
+        out.push(response(r, c, i));
+    }
+    out.push(Chart {
+        percent: true,
+        ..over_load(r, "Sessions completed", "share of those that ended", |p| {
+            p.load.completed_share()
+        })
+    });
+    let mut failures = over_load(r, "Timeouts and errors", "per second", |p| {
+        Some(p.load.timeouts_per_s())
+    });
+    failures
+        .series
+        .iter_mut()
+        .for_each(|s| s.name += " timeouts");
+    for (i, c) in r.counts.iter().enumerate() {
+        failures.series.push(Series {
+            name: format!("{} errors", name(c)),
+            colour: i + r.counts.len(),
+            dashed: false,
+            dots: dots(&c.points, |p| Some(p.load.errors_per_s())),
+        });
+    }
+    out.push(failures);
+    out.push(Chart {
+        percent: true,
+        ..over_load(
+            r,
+            "Resumed handshakes",
+            "share of those that succeeded",
+            |p| p.load.resumed_share(),
+        )
+    });
+    let mut cpu = over_load(r, "CPU of the server", "share of its CPUs", |p| {
+        Some(p.cpu.as_ref()?.server / f64::from(p.cpus.max(1)))
+    });
+    cpu.percent = true;
+    for (i, c) in r.counts.iter().enumerate() {
+        cpu.series.push(Series {
+            name: format!("generator ({})", name(c)),
+            colour: i + r.counts.len(),
+            dashed: false,
+            dots: dots(&c.points, |p| Some(p.load.generator.cpu_share)),
+        });
+    }
+    out.push(cpu);
+    out.iter()
+        .map(Chart::svg)
+        .filter(|s| !s.is_empty())
+        .collect()
+}
+
+/// What would be carried if nothing were ever lost: the line that goodput leaves at the saturation.
+/// It ends a little above the highest peak, so that the curves keep their room.
+fn offered(r: &Result) -> Series {
+    let probe = r.counts.iter().filter_map(|c| c.probe.as_ref()).next_back();
+    let clicks = probe.map_or(0.0, |p| p.clicks);
+    let peak = r
+        .counts
+        .iter()
+        .flat_map(|c| &c.points)
+        .map(|p| p.load.replies_per_s)
+        .fold(0.0, f64::max);
+    let until = if clicks > 0.0 {
+        1.05 * peak / clicks
+    } else {
+        0.0
+    };
+    Series {
+        name: format!(
+            "offered (the load line needs {:.0}% of it)",
+            100.0 * GOODPUT
+        ),
+        colour: NEUTRAL,
+        dashed: true,
+        dots: [0.0, until]
+            .map(|x| Dot {
+                x,
+                y: x * clicks,
+                doubtful: false,
+            })
+            .to_vec(),
+    }
+}
+
+fn response(r: &Result, c: &Count, i: usize) -> Chart {
+    let quantile = |name: &str, colour: usize, of: fn(&Point) -> f64| Series {
+        name: name.into(),
+        colour,
+        dashed: false,
+        dots: dots(&c.points, |p| (p.load.response.count > 0).then(|| of(p))),
+    };
+    let mut series = vec![
+        quantile("mean", 3, |p| p.load.response.mean_ms),
+        quantile("p50", 2, |p| p.load.response.p50_ms),
+        quantile("p95", 0, |p| p.load.response.p95_ms),
+        quantile("p99", 1, |p| p.load.response.p99_ms),
+    ];
+    let objective = c.curve.as_ref().and_then(|k| k.objective);
+    if let (Some(o), Some(first), Some(last)) = (objective, c.points.first(), c.points.last()) {
+        series.push(Series {
+            name: "objective".into(),
+            colour: NEUTRAL,
+            dashed: true,
+            dots: [first.rate, last.rate]
+                .map(|x| Dot {
+                    x,
+                    y: o.ms,
+                    doubtful: false,
+                })
+                .to_vec(),
+        });
+    }
+    let on = if r.counts.len() > 1 {
+        format!(" on {}", name(c))
+    } else {
+        String::new()
+    };
+    let line = c.curve.as_ref().and_then(|k| k.load_line.as_ref());
+    Chart {
+        title: format!("Response time{on}"),
+        unit: "ms, of right replies".into(),
+        log: true,
+        series,
+        marks: line
+            .map(|l| (l.sessions_per_s, "load line".to_owned(), i))
+            .into_iter()
+            .collect(),
+        ..Chart::default()
+    }
+}
+
+fn parts(ms: &crate::traced::ByCause) -> Vec<(&'static str, f64)> {
+    CAUSES
+        .iter()
+        .map(|c| (*c, ms.get(*c).copied().unwrap_or(0.0)))
+        .collect()
+}
+
+/// Thread states inside the handshake phase, below against above: shares, so that both can be read.
+pub fn handshake_states(below: Option<&Side>, above: Option<&Side>) -> String {
+    let all: Vec<Bar> = [("below", below), ("above", above)]
+        .into_iter()
+        .filter_map(|(which, side)| {
+            let side = side?;
+            let label = format!("{which}, {} sessions/s", crate::words::figure(side.rate));
+            Some(Bar {
+                label,
+                parts: parts(&side.handshake().ms),
+            })
+        })
+        .collect();
+    bars(&all, false)
+}
+
+/// Colours of the causes that occur, with their names.
+pub fn causes_legend(sides: &[&Side]) -> String {
+    CAUSES
+        .iter()
+        .filter(|c| {
+            sides.iter().any(|s| {
+                s.phases
+                    .iter()
+                    .any(|p| p.ms.get(**c).is_some_and(|ms| *ms > 0.0))
+            })
+        })
+        .map(|c| format!("<span class=key><i class=\"b-{c}\"></i>{c}</span>"))
+        .collect()
+}

@@ -1,0 +1,231 @@
+//! Tables of the page.
+
+use super::svg::escape;
+use crate::measured::Point;
+use crate::result::Count;
+use crate::search::Judgement;
+use crate::traced::{CAUSES, Side};
+use crate::words::{figure, ms, percent};
+
+fn cell(text: &str) -> String {
+    format!("<td>{text}</td>")
+}
+
+fn header(names: &[&str]) -> String {
+    let cells: String = names.iter().map(|n| format!("<th>{n}</th>")).collect();
+    format!("<thead><tr>{cells}</tr></thead>")
+}
+
+/// All points of a CPU count.
+pub fn points(count: &Count) -> String {
+    let judged = count
+        .curve
+        .as_ref()
+        .map(|c| c.judged.as_slice())
+        .unwrap_or_default();
+    let rows: String = count
+        .points
+        .iter()
+        .map(|p| {
+            let how = judged.iter().find(|j| j.0 == p.rate).map(|j| j.1);
+            row(p, how, count.probe.as_ref().map_or(1.0, |p| p.clicks))
+        })
+        .collect();
+    let names = [
+        "sessions/s",
+        "throughput/s",
+        "goodput/s",
+        "of offered",
+        "mean",
+        "p50",
+        "p95",
+        "p99",
+        "completed",
+        "timeouts/s",
+        "errors/s",
+        "full",
+        "resumed",
+        "server CPU",
+        "generator",
+        "",
+    ];
+    format!(
+        "<table class=points>{}<tbody>{rows}</tbody></table>",
+        header(&names)
+    )
+}
+
+fn row(p: &Point, how: Option<Judgement>, clicks: f64) -> String {
+    let l = &p.load;
+    let share = |s: Option<f64>| s.map_or("-".into(), percent);
+    let time = |t: f64| {
+        if l.response.count > 0 {
+            ms(t)
+        } else {
+            "-".into()
+        }
+    };
+    let limit = l.generator_limit();
+    let remark = match (&limit, how) {
+        (Some(why), _) => format!(
+            "<span class=doubt title=\"{}\">the generator's limit</span>",
+            escape(why)
+        ),
+        (None, Some(Judgement::Holds)) => "<span class=holds>holds</span>".into(),
+        (None, Some(how)) => format!("<span class=fails>{}</span>", how.words()),
+        (None, None) => String::new(),
+    };
+    let cells: String = [
+        figure(p.rate),
+        figure(l.throughput()),
+        figure(l.replies_per_s),
+        percent(l.goodput_share(clicks)),
+        time(l.response.mean_ms),
+        time(l.response.p50_ms),
+        time(l.response.p95_ms),
+        time(l.response.p99_ms),
+        share(l.completed_share()),
+        figure(l.timeouts_per_s()),
+        figure(l.errors_per_s()),
+        l.handshakes.full.to_string(),
+        l.handshakes.resumed.to_string(),
+        share(p.cpu.as_ref().map(|c| c.server / f64::from(p.cpus.max(1)))),
+        percent(l.generator.cpu_share),
+    ]
+    .iter()
+    .map(|t| cell(t))
+    .collect();
+    let class = if p.search { " class=search" } else { "" };
+    format!("<tr{class}>{cells}<td class=remark>{remark}</td></tr>")
+}
+
+/// Mean time per connection by phase, below against above.
+pub fn phases(below: Option<&Side>, above: Option<&Side>) -> String {
+    let mut labels: Vec<&str> = Vec::new();
+    for phase in [below, above].into_iter().flatten().flat_map(|s| &s.phases) {
+        if !labels.contains(&phase.label.as_str()) {
+            labels.push(&phase.label);
+        }
+    }
+    labels.sort_by_key(|label| crate::traced::order(label));
+    let of = |side: Option<&Side>, label: &str| {
+        let side = side?;
+        Some(
+            side.phases
+                .iter()
+                .find(|p| p.label == label)
+                .map_or(0.0, |p| p.total()),
+        )
+    };
+    let show = |t: Option<f64>| t.map_or("-".into(), |t| if t > 0.0 { ms(t) } else { "-".into() });
+    let rows: String = labels
+        .iter()
+        .map(|label| {
+            let (a, b) = (of(below, label), of(above, label));
+            let times = match (a, b) {
+                (Some(a), Some(b)) if a > 0.0 && b > 0.0 => format!("{} ×", figure(b / a)),
+                _ => "-".into(),
+            };
+            format!(
+                "<tr><th>{}</th>{}{}{}</tr>",
+                escape(label),
+                cell(&show(a)),
+                cell(&show(b)),
+                cell(&times)
+            )
+        })
+        .collect();
+    format!(
+        "<table>{}<tbody>{rows}</tbody></table>",
+        header(&["time per connection", "below", "above", ""])
+    )
+}
+
+/// Connections and handshakes, below against above; the client's view of a handshake beside it.
+pub fn connections(below: Option<&Side>, above: Option<&Side>) -> String {
+    type Figure = fn(&Side) -> String;
+    let rows: [(&str, Figure); 9] = [
+        ("offered, sessions/s", |s| figure(s.rate)),
+        ("recorded", |s| crate::words::seconds(s.seconds)),
+        ("connections seen", |s| figure(s.connections as f64)),
+        ("full handshakes", |s| share(s.full, s.full + s.resumed)),
+        ("resumed handshakes", |s| {
+            share(s.resumed, s.full + s.resumed)
+        }),
+        ("failed handshakes", |s| figure(s.failed as f64)),
+        ("full handshake, at the client (p50)", |s| {
+            time(&s.load.phases.tls_full)
+        }),
+        ("resumed handshake, at the client (p50)", |s| {
+            time(&s.load.phases.tls_resumed)
+        }),
+        ("CPUs of the server", |s| {
+            s.utilization.map_or("-".into(), percent)
+        }),
+    ];
+    let show = |side: Option<&Side>, f: Figure| side.map_or("-".into(), f);
+    let rows: String = rows
+        .iter()
+        .map(|(label, f)| {
+            format!(
+                "<tr><th>{label}</th>{}{}</tr>",
+                cell(&show(below, *f)),
+                cell(&show(above, *f))
+            )
+        })
+        .collect();
+    format!(
+        "<table>{}<tbody>{rows}</tbody></table>",
+        header(&["", "below", "above"])
+    )
+}
+
+fn share(n: u64, of: u64) -> String {
+    if of == 0 {
+        "-".into()
+    } else {
+        format!("{n} ({})", percent(n as f64 / of as f64))
+    }
+}
+
+fn time(q: &crate::measured::Quantiles) -> String {
+    if q.count == 0 {
+        "-".into()
+    } else {
+        ms(q.p50_ms)
+    }
+}
+
+/// Causes inside the handshake phase, ms per connection, below against above.
+pub fn handshake(below: Option<&Side>, above: Option<&Side>) -> String {
+    let sides = [below, above].map(|s| s.map(Side::handshake));
+    let of = |i: usize, cause: &str| {
+        let ms = sides[i].as_ref()?.ms.get(cause).copied().unwrap_or(0.0);
+        Some(ms)
+    };
+    let rows: String = CAUSES
+        .iter()
+        .filter(|c| (0..2).any(|i| of(i, c).is_some_and(|ms| ms > 0.0)))
+        .map(|cause| {
+            let cells: String = (0..2)
+                .map(|i| {
+                    let total = sides[i].as_ref().map_or(0.0, |s| s.total());
+                    let text = match of(i, cause) {
+                        Some(t) if total > 0.0 => {
+                            format!("{} <small>{}</small>", ms(t), percent(t / total))
+                        }
+                        _ => "-".into(),
+                    };
+                    cell(&text)
+                })
+                .collect();
+            format!(
+                "<tr><th><span class=key><i class=\"b-{cause}\"></i>{cause}</span></th>{cells}</tr>"
+            )
+        })
+        .collect();
+    format!(
+        "<table>{}<tbody>{rows}</tbody></table>",
+        header(&["handshake phase, per connection", "below", "above"])
+    )
+}

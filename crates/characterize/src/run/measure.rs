@@ -1,0 +1,250 @@
+//! One step at a time against a server that answers: warm-up, probe, point, recording.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, anyhow};
+
+use super::child::TICK;
+use super::generator::{Generator, Offered, Running};
+use super::recorder::{self, Recorded};
+use super::server::Server;
+use super::{Refused, proc};
+use crate::measured::{CpuUse, Load, Point, Probe};
+use crate::plan::Parameters;
+use crate::result::Layout;
+use crate::traced::{self, Side};
+
+/// Users of the probe per CPU: enough to keep it busy, few enough to keep the queue short.
+const USERS_PER_CPU: u32 = 16;
+/// A server that completes no session in so long is not worth sweeping.
+const LONGEST_PROBE_S: f64 = 30.0;
+/// What an idle server may use of a CPU: the JIT and timers.
+const IDLE: f64 = 0.2;
+/// How long a server may work off what it was offered.
+const SETTLE: Duration = Duration::from_secs(10);
+const LOOK: Duration = Duration::from_millis(300);
+/// The generator goes on so long after a recording should have ended.
+const MARGIN_S: f64 = 60.0;
+/// A first, short recording, which is thrown away.
+const FIRST_ATTACH_S: f64 = 0.3;
+const UNKNOWN: &str = "the server's process is not known: give its --pid";
+
+/// What is needed to measure.
+pub struct Bench<'a> {
+    pub server: Server,
+    pub generator: &'a Generator,
+    pub layout: &'a Layout,
+    pub parameters: &'a Parameters,
+    pub watch: &'a BTreeMap<String, i32>,
+    pub stop: &'a AtomicBool,
+}
+
+/// What became of a recording.
+pub enum Traced {
+    Side(Box<Side>),
+    Refused(String),
+    Stopped,
+}
+
+impl Bench<'_> {
+    fn start(&self, offered: Offered, warmup_s: f64, duration_s: f64) -> Result<Running> {
+        let cpus = &self.layout.generator;
+        self.generator
+            .start(&self.server.url, offered, warmup_s, duration_s, cpus)
+    }
+
+    fn users(&self) -> Offered {
+        Offered::Users(USERS_PER_CPU * (self.layout.server.len() as u32).max(1))
+    }
+
+    /// A fresh JVM compiles what the load needs. Nothing of it counts.
+    pub fn warm_up(&mut self) -> Result<()> {
+        let seconds = self.parameters.first_warmup_s();
+        if seconds > 0.0 {
+            let run = self.start(self.users(), 0.0, seconds)?;
+            self.finish(run)?;
+            self.settle();
+        }
+        Ok(())
+    }
+
+    /// None if the user wants to stop. A server that is too slow at first is given more time.
+    pub fn probe(&mut self, cpus: u32) -> Result<Option<Probe>> {
+        let users = USERS_PER_CPU * cpus.max(1);
+        let mut seconds = self.parameters.probe_s();
+        loop {
+            let run = self.start(self.users(), 0.0, seconds)?;
+            let Some(load) = self.finish(run)? else {
+                return Ok(None);
+            };
+            self.settle();
+            let only_slow = load.failures == 0 || load.replies > 0;
+            // Few sessions, and what was cut off at either end weighs too much.
+            let enough = load.sessions.completed >= 2 * u64::from(users);
+            let time_left = seconds < LONGEST_PROBE_S;
+            match Probe::of(users, &load) {
+                Ok(probe) if enough || !time_left => return Ok(Some(probe)),
+                Ok(_) => seconds *= 2.0,
+                Err(_) if only_slow && time_left => seconds *= 2.0,
+                Err(e) => return Err(anyhow!(Refused(format!("{}: {e}", self.server.url)))),
+            }
+        }
+    }
+
+    /// One offered load. None if the user wants to stop.
+    pub fn point(&mut self, cpus: u32, rate: f64, search: bool) -> Result<Option<Point>> {
+        let p = self.parameters;
+        let offered = Offered::Rate(rate);
+        let together = self.generator.takes_warmup();
+        if !together && p.warmup_s > 0.0 {
+            let run = self.start(offered, 0.0, p.warmup_s)?;
+            if self.finish(run)?.is_none() {
+                return Ok(None);
+            }
+        }
+        let warmup_s = if together { p.warmup_s } else { 0.0 };
+        let run = self.start(offered, warmup_s, p.duration_s)?;
+        self.sleep(warmup_s);
+        let before = self.used();
+        let load = self.finish(run);
+        let cpu = before.zip(self.used()).map(|(a, b)| b.since(&a));
+        // What the server said when it died counts for more than what the generator made of it.
+        self.server.check()?;
+        let Some(load) = load? else {
+            return Ok(None);
+        };
+        self.settle();
+        Ok(Some(Point {
+            cpus,
+            rate,
+            search,
+            load,
+            cpu,
+        }))
+    }
+
+    /// Attaches the recorder once to a server that has nothing to do. HotSpot throws its compiled code
+    /// away when the first agent comes; later it has less to throw.
+    pub fn attach(&mut self, exe: &Path, dir: &Path) -> Result<Recorded> {
+        let Some(pid) = self.server.pid() else {
+            return Ok(Recorded::Refused(UNKNOWN.into()));
+        };
+        remove(dir)?; // of a run that was stopped
+        let recorded = self.record(exe, pid, dir, FIRST_ATTACH_S)?;
+        remove(dir)?;
+        self.server.check()?;
+        Ok(recorded)
+    }
+
+    /// Records while a load is offered.
+    pub fn trace(&mut self, exe: &Path, dir: &Path, rate: f64) -> Result<Traced> {
+        let Some(pid) = self.server.pid() else {
+            return Ok(Traced::Refused(UNKNOWN.into()));
+        };
+        let p = self.parameters;
+        remove(dir)?;
+        let seconds = p.skipped_s() + p.trace_s;
+        let run = self.start(Offered::Rate(rate), 0.0, p.warmup_s + seconds + MARGIN_S)?;
+        self.sleep(p.warmup_s);
+        let recorded = self.record(exe, pid, dir, seconds)?;
+        let load = run.cut_short();
+        self.server.check()?;
+        self.settle();
+        match recorded {
+            Recorded::Stopped => {
+                remove(dir)?;
+                Ok(Traced::Stopped)
+            }
+            Recorded::Refused(why) => Ok(Traced::Refused(why)),
+            Recorded::Done => {
+                let side = traced::read(dir, rate, load?, p.skipped_s())?;
+                Ok(Traced::Side(Box::new(side)))
+            }
+        }
+    }
+
+    fn record(&self, exe: &Path, pid: i32, dir: &Path, seconds: f64) -> Result<Recorded> {
+        recorder::record(exe, pid, dir, seconds, &self.layout.generator, self.stop)
+    }
+
+    /// The figures of a run; none if the user wants to stop. A server that has died meanwhile is the error.
+    fn finish(&mut self, run: Running) -> Result<Option<Load>> {
+        let load = run.finish(self.stop);
+        if !self.stop.load(Ordering::Relaxed) {
+            self.server.check()?;
+        }
+        load
+    }
+
+    fn sleep(&self, seconds: f64) {
+        let until = Instant::now() + Duration::from_secs_f64(seconds.max(0.0));
+        while Instant::now() < until && !self.stop.load(Ordering::Relaxed) {
+            std::thread::sleep(TICK.min(until.saturating_duration_since(Instant::now())));
+        }
+    }
+
+    /// Waits until the server has worked off what it was offered, so that one point does not burden the next.
+    fn settle(&self) {
+        let until = Instant::now() + SETTLE;
+        while Instant::now() < until && !self.stop.load(Ordering::Relaxed) {
+            let (begin, before) = (Instant::now(), self.server.cpu_seconds());
+            std::thread::sleep(LOOK);
+            let used = before.zip(self.server.cpu_seconds()).map(|(a, b)| b - a);
+            if used.is_none_or(|u| u < IDLE * begin.elapsed().as_secs_f64()) {
+                return;
+            }
+        }
+    }
+
+    /// CPU seconds until now; none if the server's process is not known.
+    fn used(&self) -> Option<Used> {
+        Some(Used {
+            at: Instant::now(),
+            server: self.server.cpu_seconds()?,
+            on_its_cpus: proc::busy_seconds(&self.layout.server),
+            watched: {
+                let mut all = self.server.others();
+                let asked = self.watch.iter();
+                all.extend(asked.map(|(name, pid)| (name.clone(), proc::cpu_seconds(*pid))));
+                all
+            },
+        })
+    }
+}
+
+/// Counters that only grow.
+struct Used {
+    at: Instant,
+    server: f64,
+    on_its_cpus: f64,
+    watched: BTreeMap<String, f64>,
+}
+
+impl Used {
+    fn since(&self, before: &Used) -> CpuUse {
+        let seconds = (self.at - before.at).as_secs_f64().max(1e-3);
+        let rate = |now: f64, then: f64| ((now - then) / seconds).max(0.0);
+        CpuUse {
+            server: rate(self.server, before.server),
+            on_its_cpus: rate(self.on_its_cpus, before.on_its_cpus),
+            watched: self
+                .watched
+                .iter()
+                .filter_map(|(name, now)| {
+                    Some((name.clone(), rate(*now, *before.watched.get(name)?)))
+                })
+                .collect(),
+        }
+    }
+}
+
+/// Removes a trace of ours, if it is there.
+fn remove(dir: &Path) -> Result<()> {
+    if dir.is_dir() {
+        std::fs::remove_dir_all(dir).with_context(|| format!("cannot remove {}", dir.display()))?;
+    }
+    Ok(())
+}

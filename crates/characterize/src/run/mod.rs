@@ -1,0 +1,488 @@
+//! Doing it: the server started, step after step measured and kept, the report written.
+//!
+//! What comes next is decided by [`step::next`](crate::step::next) from what is in the folder; here it
+//! is only done. An error or the user's wish to stop ends the steps; what is done is reported.
+
+mod child;
+mod generator;
+mod layout;
+mod measure;
+mod proc;
+mod recorder;
+mod server;
+mod store;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use anyhow::{Context, Result, anyhow};
+
+pub use store::Refused;
+
+use crate::curve::curve;
+use crate::measured::Point;
+use crate::objective::Objective;
+use crate::plan::Parameters;
+use crate::render::page::page;
+use crate::result::{self, Count, FORMAT, Layout, Machine, conclude};
+use crate::step::{self, Done, Step};
+use crate::traced::Side;
+use crate::verdict::verdict;
+use generator::Generator;
+use measure::Bench;
+use recorder::Recorded;
+use server::Server;
+use store::Store;
+
+/// Where the server is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Which {
+    /// A command that starts it, and its URL if that cannot be found from the ports it listens on.
+    Start {
+        /// As the user wrote it.
+        command: String,
+        /// Where it will answer.
+        url: Option<String>,
+    },
+    /// One that runs.
+    Running {
+        /// Where it answers.
+        url: String,
+        /// Its process, if it is on this machine.
+        pid: Option<i32>,
+    },
+}
+
+/// What to do.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// The `loadline` binary: generator and recorder.
+    pub exe: PathBuf,
+    /// The server.
+    pub server: Which,
+    /// What decides the figures.
+    pub parameters: Parameters,
+    /// The report's folder.
+    pub out: PathBuf,
+    /// Empty a folder made with other parameters.
+    pub restart: bool,
+    /// A target that is not this machine, which the user owns.
+    pub owned: Option<String>,
+    /// Processes whose CPU use is noted at each point, by name.
+    pub watch: BTreeMap<String, i32>,
+}
+
+/// What happens, for whoever shows it.
+#[derive(Debug)]
+pub enum Event<'a> {
+    /// Before anything is done: how long it will take, in words and in seconds.
+    Plan(String, f64),
+    /// Something begins that takes so many seconds.
+    Doing(String, f64),
+    /// A point is done: its CPU count, and what it came to.
+    Point(&'a Point),
+    /// What the user should know now.
+    Note(String),
+}
+
+/// What it came to.
+#[derive(Debug)]
+pub struct Outcome {
+    /// Everything; also in `result.json`.
+    pub result: result::Result,
+    /// The page.
+    pub page: PathBuf,
+    /// The user stopped it.
+    pub stopped: bool,
+}
+
+/// Characterizes a server. An error means that there is nothing to report; one that comes later is in
+/// the result, which is then partial.
+pub fn characterize(
+    options: &Options,
+    stop: &AtomicBool,
+    say: &mut dyn FnMut(Event),
+) -> Result<Outcome> {
+    let p = &options.parameters;
+    let objective = p
+        .objective
+        .as_deref()
+        .map(Objective::parse)
+        .transpose()
+        .map_err(|e| anyhow!(Refused(format!("--objective {e}"))))?;
+    check_url(options)?;
+    let layouts = layouts(options)?;
+    let store = Store::open(&options.out, p, options.restart)?;
+    let generator = generator(options, &store)?;
+    let mut counts = Vec::new();
+    for (cpus, layout) in layouts {
+        counts.push(Part::load(&store, cpus, layout)?);
+    }
+    let points_done: usize = counts.iter().map(|c| c.done.points.len()).sum();
+    say(Event::Plan(
+        p.announce(points_done),
+        p.count_s() * counts.len() as f64 - points_done as f64 * p.point_s(),
+    ));
+    let mut failure = None;
+    for part in &mut counts {
+        if let Some(note) = layout::note(&part.layout) {
+            say(Event::Note(note));
+        }
+        if let Err(e) = part.measure(options, objective, &store, &generator, stop, say) {
+            failure = Some(e);
+            break;
+        }
+        if stop.load(Ordering::Relaxed) {
+            break;
+        }
+    }
+    let nothing = counts.iter().all(|c| c.done.points.is_empty());
+    if let Some(e) = failure.take_if(|_| nothing) {
+        return Err(e);
+    }
+    let unfinished = counts
+        .iter()
+        .any(|c| step::next(p, objective, &c.done).is_some());
+    let counts: Vec<Count> = counts.into_iter().map(|c| c.count(objective)).collect();
+    let result = result::Result {
+        format: FORMAT,
+        partial: unfinished,
+        failure: failure.map(|e| format!("{e:#}")),
+        parameters: p.clone(),
+        machine: machine(),
+        date: now(),
+        conclusion: conclude(&counts),
+        counts,
+    };
+    store.write("result.json", &result)?;
+    store.write_text("index.html", &page(&result))?;
+    Ok(Outcome {
+        result,
+        page: store.path("index.html"),
+        stopped: stop.load(Ordering::Relaxed),
+    })
+}
+
+/// Whether the load may go there, before anything is started.
+fn check_url(options: &Options) -> Result<()> {
+    let url = match &options.server {
+        Which::Start { url: None, .. } => return Ok(()),
+        Which::Start { url: Some(url), .. } | Which::Running { url, .. } => url,
+    };
+    let target = loadline_load::Target::parse(url).map_err(|e| anyhow!(Refused(e.to_string())))?;
+    target
+        .resolve(options.owned.as_deref())
+        .map_err(|e| anyhow!(Refused(e.to_string())))?;
+    Ok(())
+}
+
+/// CPU counts and who gets which.
+fn layouts(options: &Options) -> Result<Vec<(u32, Layout)>> {
+    let allowed = proc::allowed_cpus(0);
+    let counts = &options.parameters.cpus;
+    if let Which::Running { pid: Some(pid), .. } = &options.server
+        && !proc::exists(*pid)
+    {
+        return Err(anyhow!(Refused(format!(
+            "--pid {pid}: there is no such process"
+        ))));
+    }
+    if counts.is_empty() {
+        let of_server = match &options.server {
+            Which::Running { pid: Some(pid), .. } => proc::allowed_cpus(*pid),
+            Which::Running { pid: None, .. } => Vec::new(),
+            Which::Start { .. } => allowed.clone(),
+        };
+        return Ok(vec![(
+            of_server.len() as u32,
+            layout::as_it_is(&allowed, &of_server),
+        )]);
+    }
+    if matches!(options.server, Which::Running { pid: None, .. }) {
+        return Err(anyhow!(Refused(
+            "--cpus needs a server that can be placed: give --start, or its --pid".into()
+        )));
+    }
+    counts
+        .iter()
+        .map(|n| {
+            Ok((
+                *n,
+                layout::layout(&allowed, *n).map_err(|e| anyhow!(Refused(e)))?,
+            ))
+        })
+        .collect()
+}
+
+/// The generator's adapter; a client timeout that it does not take as an option goes into a copy of
+/// the scenario.
+fn generator(options: &Options, store: &Store) -> Result<Generator> {
+    let p = &options.parameters;
+    let mut generator = Generator::new(options.exe.clone(), p.scenario.clone())?;
+    generator.think_s = p.think_s;
+    generator.timeout_s = p.timeout_s;
+    generator.seed = p.seed;
+    generator.owned = options.owned.clone();
+    if let Some(timeout) = p.timeout_s.filter(|_| !generator.takes_timeout()) {
+        let text = match &p.scenario_text {
+            Some(text) => text.clone(),
+            None if p.scenario == "browsing" => loadline_load::Scenario::EXAMPLE.to_owned(),
+            None => {
+                return Err(anyhow!(Refused(format!(
+                    "--timeout: set client.timeout in a scenario file instead; {} is built in",
+                    p.scenario
+                ))));
+            }
+        };
+        let mut table: toml::Table = text.parse().context("the scenario's file")?;
+        let client = table
+            .entry("client")
+            .or_insert_with(|| toml::Value::Table(toml::Table::new()));
+        if let Some(client) = client.as_table_mut() {
+            client.insert(
+                "timeout".into(),
+                format!("{}ms", (1e3 * timeout).round()).into(),
+            );
+        }
+        store.write_text("scenario.toml", &toml::to_string(&table)?)?;
+        generator.scenario = store.path("scenario.toml").display().to_string();
+    }
+    Ok(generator)
+}
+
+/// One CPU count on its way.
+struct Part {
+    cpus: u32,
+    layout: Layout,
+    done: Done,
+    below: Option<Side>,
+    above: Option<Side>,
+    notes: Vec<String>,
+}
+
+impl Part {
+    /// What the folder has of it.
+    fn load(store: &Store, cpus: u32, layout: Layout) -> Result<Part> {
+        let name = |what: &str| format!("points/{cpus}cpu-{what}.json");
+        let below: Option<Side> = store.read(&name("below"))?;
+        let above: Option<Side> = store.read(&name("above"))?;
+        Ok(Part {
+            done: Done {
+                probe: store.read(&name("probe"))?,
+                points: store.read_all("points", &format!("{cpus}cpu-at-"))?,
+                below: below.is_some(),
+                above: above.is_some(),
+            },
+            notes: layout::note(&layout).into_iter().collect(),
+            cpus,
+            layout,
+            below,
+            above,
+        })
+    }
+
+    /// Step after step until all is done, or the user wants to stop. The server is started when the
+    /// first step needs it, and ended however this ends.
+    fn measure(
+        &mut self,
+        options: &Options,
+        objective: Option<Objective>,
+        store: &Store,
+        generator: &Generator,
+        stop: &AtomicBool,
+        say: &mut dyn FnMut(Event),
+    ) -> Result<()> {
+        let p = &options.parameters;
+        if step::next(p, objective, &self.done).is_none() {
+            return Ok(());
+        }
+        let name = crate::words::cpus(self.cpus);
+        say(Event::Doing(
+            format!("{name}: starting the server, warming it up"),
+            p.prelude_s(),
+        ));
+        let Some(server) = self.server(options, store, stop)? else {
+            return Ok(());
+        };
+        let mut bench = Bench {
+            server,
+            generator,
+            layout: &self.layout,
+            parameters: p,
+            watch: &options.watch,
+            stop,
+        };
+        if p.trace_s > 0.0 {
+            let dir = store.path("traces/first.trace");
+            if let Recorded::Refused(why) = bench.attach(&options.exe, &dir)? {
+                let note = format!("no traces: {why}");
+                say(Event::Note(note.clone()));
+                self.notes.push(note);
+                (self.done.below, self.done.above) = (true, true);
+            }
+        }
+        bench.warm_up()?;
+        while let Some(step) = step::next(p, objective, &self.done) {
+            if stop.load(Ordering::Relaxed) {
+                break;
+            }
+            let file = |what: String| format!("points/{}cpu-{what}.json", self.cpus);
+            match step {
+                Step::Probe => {
+                    let Some(probe) = bench.probe(self.cpus)? else {
+                        break;
+                    };
+                    store.write(&file("probe".into()), &probe)?;
+                    self.done.probe = Some(probe);
+                }
+                Step::Sweep(n, rate) | Step::Search(n, rate) => {
+                    let search = matches!(step, Step::Search(..));
+                    let (kind, of) = if search {
+                        ("search", p.search)
+                    } else {
+                        ("point", p.points)
+                    };
+                    let text = format!(
+                        "{name}: {kind} {n} of {of}, {} sessions/s",
+                        crate::words::figure(rate)
+                    );
+                    say(Event::Doing(text, p.point_s()));
+                    let Some(point) = bench.point(self.cpus, rate, search)? else {
+                        break;
+                    };
+                    store.write(&file(format!("at-{rate}")), &point)?;
+                    say(Event::Point(&point));
+                    self.done.points.push(point);
+                }
+                Step::Trace(which, rate) => {
+                    let below = which == step::Which::Below;
+                    let side = if below { "below" } else { "above" };
+                    let text = format!(
+                        "{name}: recording {side} the load line, {} sessions/s",
+                        crate::words::figure(rate)
+                    );
+                    say(Event::Doing(text, p.traced_s()));
+                    let dir = store.path(&format!("traces/{}cpu-{side}.trace", self.cpus));
+                    match bench.trace(&options.exe, &dir, rate)? {
+                        measure::Traced::Stopped => break,
+                        measure::Traced::Side(found) => {
+                            store.write(&file(side.into()), &*found)?;
+                            *(if below {
+                                &mut self.below
+                            } else {
+                                &mut self.above
+                            }) = Some(*found);
+                        }
+                        measure::Traced::Refused(why) => {
+                            let note = format!("no trace {side} the load line: {why}");
+                            say(Event::Note(note.clone()));
+                            self.notes.push(note);
+                        }
+                    }
+                    *(if below {
+                        &mut self.done.below
+                    } else {
+                        &mut self.done.above
+                    }) = true;
+                }
+            }
+        }
+        bench.server.end();
+        Ok(())
+    }
+
+    fn server(
+        &self,
+        options: &Options,
+        store: &Store,
+        stop: &AtomicBool,
+    ) -> Result<Option<Server>> {
+        let placed: &[usize] = if options.parameters.cpus.is_empty() {
+            &[]
+        } else {
+            &self.layout.server
+        };
+        match &options.server {
+            Which::Start { command, url } => {
+                let words = shlex::split(command)
+                    .filter(|w| !w.is_empty())
+                    .ok_or_else(|| {
+                        anyhow!(Refused(format!(
+                            "--start {command:?}: not a command; is a quote missing?"
+                        )))
+                    })?;
+                let log = store.path(&format!("server-{}cpu.log", self.cpus));
+                Server::start(&words, url.as_deref(), placed, &log, stop)
+            }
+            Which::Running { url, pid } => Server::running(url, *pid, placed).map(Some),
+        }
+    }
+
+    /// What it came to.
+    fn count(mut self, objective: Option<Objective>) -> Count {
+        self.done.points.sort_by(|a, b| a.rate.total_cmp(&b.rate));
+        let curve = self
+            .done
+            .probe
+            .as_ref()
+            .filter(|_| !self.done.points.is_empty())
+            .map(|probe| curve(&self.done.points, objective, probe));
+        let verdict = curve
+            .as_ref()
+            .map(|c| verdict(self.cpus, &self.done.points, c, self.above.as_ref()));
+        let mut count = Count {
+            cpus: self.cpus,
+            layout: self.layout,
+            probe: self.done.probe,
+            points: self.done.points,
+            curve,
+            below: self.below,
+            above: self.above,
+            verdict,
+            notes: self.notes,
+        };
+        let limited = count.limited_points();
+        if limited > 0 {
+            count.notes.push(format!(
+                "at {limited} of {} points the generator may have been the limit: they are marked, and the server is not judged by them",
+                count.points.len()
+            ));
+        }
+        count
+    }
+}
+
+fn machine() -> Machine {
+    let first = |path: &str, key: &str| {
+        let text = std::fs::read_to_string(path).unwrap_or_default();
+        text.lines()
+            .find_map(|l| l.strip_prefix(key))
+            .map(|l| l.trim_start_matches([' ', '\t', ':']).trim().to_owned())
+            .unwrap_or_default()
+    };
+    Machine {
+        cpus: proc::allowed_cpus(0).len() as u32,
+        model: first("/proc/cpuinfo", "model name"),
+        kernel: first("/proc/sys/kernel/osrelease", ""),
+    }
+}
+
+/// `2026-11-21 10:00 UTC`.
+fn now() -> String {
+    // SAFETY: both calls write only into what they are given, which outlives them.
+    let tm = unsafe {
+        let seconds = libc::time(std::ptr::null_mut());
+        let mut tm: libc::tm = std::mem::zeroed();
+        libc::gmtime_r(&seconds, &mut tm);
+        tm
+    };
+    format!(
+        "{:04}-{:02}-{:02} {:02}:{:02} UTC",
+        tm.tm_year + 1900,
+        tm.tm_mon + 1,
+        tm.tm_mday,
+        tm.tm_hour,
+        tm.tm_min
+    )
+}

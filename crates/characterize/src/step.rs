@@ -1,0 +1,145 @@
+//! What comes next for one CPU count: a function of what is done.
+
+use crate::curve::{bracket_of, curve};
+use crate::measured::{Point, Probe};
+use crate::objective::Objective;
+use crate::plan::{Parameters, rates, round};
+use crate::search;
+
+/// Share of the load line at which the trace below it is recorded.
+const BELOW: f64 = 0.7;
+/// Multiple of the load line, or of the saturation if that is more, of the trace above it.
+const ABOVE: f64 = 2.0;
+/// Loads closer than this are the same point.
+const SAME: f64 = 0.003;
+
+/// Which side of the load line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Which {
+    /// Below it.
+    Below,
+    /// Above it.
+    Above,
+}
+
+/// The next thing to do.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Step {
+    /// Find out where to look.
+    Probe,
+    /// Measure a point of the sweep: its number, from 1.
+    Sweep(u32, f64),
+    /// Measure a point in search of the load line: its number, from 1.
+    Search(u32, f64),
+    /// Record.
+    Trace(Which, f64),
+}
+
+/// What is done of one CPU count.
+#[derive(Debug, Default)]
+pub struct Done {
+    /// The probe.
+    pub probe: Option<Probe>,
+    /// Points in any order.
+    pub points: Vec<Point>,
+    /// The trace below is there, or cannot be had.
+    pub below: bool,
+    /// The trace above is there, or cannot be had.
+    pub above: bool,
+}
+
+/// The next step; none if all is done.
+pub fn next(p: &Parameters, objective: Option<Objective>, done: &Done) -> Option<Step> {
+    let Some(probe) = &done.probe else {
+        return Some(Step::Probe);
+    };
+    let measured = |rate: f64| {
+        done.points
+            .iter()
+            .any(|p| (p.rate / rate - 1.0).abs() < SAME)
+    };
+    let sweep = rates(probe.sessions_per_s, p.points, p.to);
+    if let Some((i, rate)) = (1..).zip(&sweep).find(|(_, rate)| !measured(**rate)) {
+        return Some(Step::Sweep(i, *rate));
+    }
+    let searched = done.points.iter().filter(|p| p.search).count() as u32;
+    if searched < p.search {
+        let b = bracket_of(&done.points, objective, probe.clicks);
+        if let Some(rate) = search::next(&b).map(round).filter(|r| !measured(*r)) {
+            return Some(Step::Search(searched + 1, rate));
+        }
+    }
+    if p.trace_s <= 0.0 {
+        return None;
+    }
+    let line = curve(&done.points, objective, probe)
+        .load_line
+        .map_or(probe.sessions_per_s, |l| l.sessions_per_s);
+    if !done.below {
+        return Some(Step::Trace(Which::Below, round(BELOW * line)));
+    }
+    let above = ABOVE * line.max(probe.sessions_per_s);
+    (!done.above).then(|| Step::Trace(Which::Above, round(above)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::curve::tests::{point, probe};
+    use crate::plan::tests::parameters;
+
+    /// Does everything for a server of a known capacity and tells what was done.
+    fn all(p: &Parameters) -> (Vec<Step>, Done) {
+        let (mut steps, mut done) = (Vec::new(), Done::default());
+        while let Some(step) = next(p, None, &done) {
+            steps.push(step);
+            assert!(steps.len() < 100, "it goes on for ever: {steps:?}");
+            match step {
+                Step::Probe => done.probe = Some(probe(40.0)),
+                Step::Sweep(_, rate) => done.points.push(point(rate, 40.0)),
+                Step::Search(_, rate) => done.points.push(Point {
+                    search: true,
+                    ..point(rate, 40.0)
+                }),
+                Step::Trace(Which::Below, _) => done.below = true,
+                Step::Trace(Which::Above, _) => done.above = true,
+            }
+        }
+        (steps, done)
+    }
+
+    #[test]
+    fn a_characterization_probes_sweeps_searches_and_records() {
+        let p = Parameters {
+            trace_s: 10.0,
+            ..parameters()
+        };
+        let (steps, done) = all(&p);
+        assert_eq!(steps[0], Step::Probe);
+        assert_eq!(steps[1], Step::Sweep(1, 4.0));
+        assert!(matches!(steps[12], Step::Search(1, _)), "{steps:?}");
+        let found = curve(&done.points, None, &probe(40.0))
+            .load_line
+            .expect("found");
+        assert!(
+            (found.sessions_per_s / 31.0 - 1.0).abs() < 0.05,
+            "{found:?}"
+        );
+        let n = steps.len();
+        let Step::Trace(Which::Below, low) = steps[n - 2] else {
+            panic!("{steps:?}")
+        };
+        assert!((low / (0.7 * found.sessions_per_s) - 1.0).abs() < 0.01);
+        assert_eq!(steps[n - 1], Step::Trace(Which::Above, 80.0));
+        assert!(n <= 1 + 11 + 4 + 2);
+    }
+
+    #[test]
+    fn what_is_done_is_not_done_again() {
+        let p = parameters();
+        let (_, mut done) = all(&p);
+        assert_eq!(next(&p, None, &done), None);
+        let lost = done.points.remove(5);
+        assert_eq!(next(&p, None, &done), Some(Step::Sweep(6, lost.rate)));
+    }
+}
