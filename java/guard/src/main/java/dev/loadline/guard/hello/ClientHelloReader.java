@@ -109,6 +109,11 @@ public final class ClientHelloReader {
         return ByteBuffer.wrap(wire, 0, taken).asReadOnlyBuffer();
     }
 
+    /** Bytes of memory held, for tests. */
+    int held() {
+        return wire.length;
+    }
+
     /** Ready for another connection; keeps a buffer of common size. */
     public void reset() {
         if (wire.length > 2 * FIRST_SIZE) {
