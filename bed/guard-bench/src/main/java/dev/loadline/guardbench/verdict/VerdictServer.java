@@ -25,7 +25,6 @@ import java.util.concurrent.atomic.AtomicInteger;
 import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLSocket;
-import javax.net.ssl.X509ExtendedKeyManager;
 
 /**
  * An HTTPS server, one request a connection, that writes one CSV line for each: the client's port, when
@@ -43,11 +42,7 @@ public final class VerdictServer {
     private final PrintWriter out;
     private final Path hellos;
     private final AtomicInteger served = new AtomicInteger();
-    private volatile Generation generation;
-
-    /** A context and the key manager that watches it. */
-    private record Generation(SSLContext context, WatchedKeys keys) {
-    }
+    private volatile SSLContext context;
 
     private VerdictServer(Options options) throws Exception {
         password = options.text("password", "changeit").toCharArray();
@@ -56,20 +51,19 @@ public final class VerdictServer {
         rotate = options.number("rotate", 0);
         out = new PrintWriter(Files.newBufferedWriter(Path.of(options.text("out", "verdict.csv"))));
         hellos = options.has("hellos") ? Files.createDirectories(Path.of(options.text("hellos", ""))) : null;
-        generation = generation();
+        context = newContext();
     }
 
     public static void main(String[] args) throws Exception {
         new VerdictServer(new Options(args, "keystore", "password", "tls", "rotate", "out", "hellos")).run();
     }
 
-    private Generation generation() throws Exception {
+    private SSLContext newContext() throws Exception {
         var factory = KeyManagerFactory.getInstance("PKIX");
         factory.init(keyStore, password);
-        var keys = new WatchedKeys((X509ExtendedKeyManager) factory.getKeyManagers()[0]);
-        SSLContext context = SSLContext.getInstance("TLS");
-        context.init(new javax.net.ssl.KeyManager[] {keys}, null, null);
-        return new Generation(context, keys);
+        SSLContext fresh = SSLContext.getInstance("TLS");
+        fresh.init(factory.getKeyManagers(), null, null);
+        return fresh;
     }
 
     private void run() throws Exception {
@@ -101,7 +95,7 @@ public final class VerdictServer {
                 long at = System.nanoTime();
                 int n = served.getAndIncrement();
                 if (rotate > 0 && n > 0 && n % rotate == 0) {
-                    generation = generation();
+                    context = newContext();
                 }
                 workers.execute(() -> serve(socket, at, n));
             } catch (Exception e) {
@@ -113,7 +107,8 @@ public final class VerdictServer {
     }
 
     private void serve(Socket socket, long at, int n) {
-        Generation now = generation;
+        SSLContext now = context;
+        long beginMs = System.currentTimeMillis();
         var reader = new ClientHelloReader();
         String jsse = "failed";
         String version = "";
@@ -124,14 +119,13 @@ public final class VerdictServer {
             if (consumed.length == 0) {
                 return; // opened ahead of need and never used
             }
-            try (SSLSocket tls = (SSLSocket) now.context.getSocketFactory()
+            try (SSLSocket tls = (SSLSocket) now.getSocketFactory()
                     .createSocket(socket, new ByteArrayInputStream(consumed), true)) {
                 tls.setUseClientMode(false);
                 tls.setEnabledProtocols(tls13 ? new String[] {"TLSv1.3", "TLSv1.2"} : new String[] {"TLSv1.2"});
-                now.keys.forget();
                 tls.startHandshake();
                 version = tls.getSession().getProtocol();
-                jsse = now.keys.asked() ? "full" : "resumed";
+                jsse = resumed(tls, beginMs) ? "resumed" : "full";
                 note(socket.getPort(), at, reader, jsse, version);
                 answer(tls);
             }
@@ -142,6 +136,15 @@ public final class VerdictServer {
             // A client that left after its handshake has been noted; the comparison needs no more of it.
         }
         keep(reader, jsse, n);
+    }
+
+    /**
+     * A resumed session keeps the time at which it was first made, whether it comes from the cache, a ticket or
+     * a pre-shared key. (That the key manager is asked for a certificate does not tell: JDK 25
+     * asks it also for each session that it takes from a ticket.)
+     */
+    private static boolean resumed(SSLSocket tls, long beginMs) {
+        return tls.getSession().getCreationTime() < beginMs;
     }
 
     private static byte[] readHello(InputStream in, ClientHelloReader reader) throws IOException {

@@ -75,24 +75,58 @@ final class Mutator {
         return fixed;
     }
 
-    /** An extension put before the others, all lengths true. */
+    /** An extension put before or behind the others, or the last one's content changed, all lengths true. */
     private byte[] withExtension(byte[] b) {
         int id = 9 + 34;
         int suites = b.length > id ? id + 1 + (b[id] & 0xff) : b.length;
-        int compressions = suites + 1 < b.length ? suites + 2 + ((b[suites] & 0xff) << 8 | b[suites + 1] & 0xff) : b.length;
+        int compressions = suites + 1 < b.length ? suites + 2 + u16(b, suites) : b.length;
         int all = compressions < b.length ? compressions + 1 + (b[compressions] & 0xff) : b.length;
         if (all + 2 > b.length) {
             return b;
         }
+        byte[] longer = switch (below(3)) {
+            case 0 -> splice(b, all + 2, extension(), all + 2);
+            case 1 -> splice(b, b.length, extension(), b.length);
+            default -> lastChanged(b, all + 2);
+        };
+        longer = repaired(longer);
+        longer[all] = (byte) (longer.length - all - 2 >> 8);
+        longer[all + 1] = (byte) (longer.length - all - 2);
+        return longer;
+    }
+
+    private byte[] extension() {
         byte[] content = new byte[below(12)];
         for (int i = 0; i < content.length; i++) {
             content[i] = EDGES[below(6)];
         }
         int type = below(2) == 0 ? below(64) : EDGES[below(EDGES.length)] & 0xff;
-        byte[] extension = HelloBytes.join(HelloBytes.u16(type), HelloBytes.vector16(content));
-        byte[] longer = repaired(splice(b, all + 2, extension, all + 2));
-        longer[all] = (byte) (longer.length - all - 2 >> 8);
-        longer[all + 1] = (byte) (longer.length - all - 2);
-        return longer;
+        return HelloBytes.join(HelloBytes.u16(type), HelloBytes.vector16(content));
+    }
+
+    /** Bytes taken from the end of the last extension or put there, as if a list in it were shorter or longer. */
+    private byte[] lastChanged(byte[] b, int first) {
+        int last = first;
+        for (int at = first; at + 4 <= b.length; at += 4 + u16(b, at + 2)) {
+            last = at;
+        }
+        if (last + 4 >= b.length) {
+            return b;
+        }
+        int tail = Math.min(b.length - last - 4, EDGES[below(EDGES.length)] & 0x3f);
+        byte[] content = Arrays.copyOfRange(b, last + 4, b.length);
+        byte[] changed = below(2) == 0 ? Arrays.copyOf(content, content.length - tail)
+            : HelloBytes.join(content, new byte[] {(byte) tail}, new byte[tail]);
+        if (changed.length > 0 && (b[last] << 8 | b[last + 1]) == HelloBytes.PSK) {
+            int binders = 2 + u16(content, 0);
+            if (binders + 2 <= changed.length) {
+                System.arraycopy(HelloBytes.u16(changed.length - binders - 2), 0, changed, binders, 2);
+            }
+        }
+        return HelloBytes.join(Arrays.copyOf(b, last + 2), HelloBytes.vector16(changed));
+    }
+
+    private static int u16(byte[] b, int at) {
+        return at + 1 < b.length ? (b[at] & 0xff) << 8 | b[at + 1] & 0xff : 0;
     }
 }
