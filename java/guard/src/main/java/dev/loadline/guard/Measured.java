@@ -1,0 +1,19 @@
+package dev.loadline.guard;
+
+/**
+ * What was measured over one tick.
+ *
+ * @param seconds its length
+ * @param cpus CPUs at hand at its end
+ * @param cpusFrom who said so
+ * @param processCpuNanos CPU time of the process
+ * @param attributedCpuNanos CPU time that connections reported
+ * @param stretch waiting of the server's threads, for a CPU or for a worker, per time that they ran
+ */
+record Measured(double seconds, double cpus, String cpusFrom, long processCpuNanos, long attributedCpuNanos,
+                double stretch) {
+    /** Share of the CPUs at hand that the process used. */
+    double utilization() {
+        return Math.min(1, processCpuNanos / (seconds * 1e9 * cpus));
+    }
+}
