@@ -5,6 +5,8 @@ import jakarta.servlet.http.HttpServlet;
 import java.io.IOException;
 import java.net.BindException;
 import java.nio.file.Path;
+import java.util.List;
+import java.util.ServiceLoader;
 import org.apache.catalina.Context;
 import org.apache.catalina.LifecycleException;
 import org.apache.catalina.connector.Connector;
@@ -18,8 +20,11 @@ import org.apache.tomcat.util.net.SSLHostConfigCertificate;
 public final class Site {
     private static final int SESSION_MINUTES = 10;
     private static final long GRACE_MS = 2_000;
+    private static final String TOMCATS_OWN = "org.apache.coyote.http11.Http11NioProtocol";
 
     private final Tomcat tomcat = new Tomcat();
+    private final List<ConnectorExtension> extensions =
+        ServiceLoader.load(ConnectorExtension.class).stream().map(ServiceLoader.Provider::get).toList();
     private final Connector https;
     private final Connector http;
 
@@ -38,9 +43,11 @@ public final class Site {
     public Site(Path work, int httpsPort, int httpPort, int threads, KeyStore keyStore, Catalog catalog, long seed) {
         tomcat.setBaseDir(work.toString());
         https = secure(connector(httpsPort, threads), keyStore);
+        extensions.forEach(extension -> extension.extend(https));
         tomcat.getService().addConnector(https);
         http = httpPort < 0 ? null : connector(httpPort, threads);
         if (http != null) {
+            extensions.forEach(extension -> extension.extend(http));
             tomcat.getService().addConnector(http);
         }
         ((StandardService) tomcat.getService()).setGracefulStopAwaitMillis(GRACE_MS);
@@ -76,8 +83,12 @@ public final class Site {
         }
     }
 
-    private static Connector connector(int port, int threads) {
-        var connector = new Connector("org.apache.coyote.http11.Http11NioProtocol");
+    private Connector connector(int port, int threads) {
+        String protocol = TOMCATS_OWN;
+        for (var extension : extensions) {
+            protocol = extension.protocol() == null ? protocol : extension.protocol();
+        }
+        var connector = new Connector(protocol);
         connector.setPort(port);
         connector.setThrowOnFailure(true);
         connector.setProperty("address", "127.0.0.1");
