@@ -2,6 +2,7 @@ package dev.loadline.guard;
 
 import java.util.EnumMap;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
 
 /** What happened since the start. Thread-safe, cheap to add to. */
@@ -22,6 +23,10 @@ final class Counters {
     final LongAdder refusedClaims = new LongAdder();
     /** CPU time of handshakes and requests that was reported. */
     final LongAdder attributedCpuNanos = new LongAdder();
+    /** Events that were handed to a worker and are not done. */
+    final AtomicInteger underWay = new AtomicInteger();
+    /** Time that events were under way. */
+    final LongAdder underWayNanos = new LongAdder();
     /** Time that events waited for a worker thread. */
     final LongAdder queuedNanos = new LongAdder();
     private final Map<Refused, LongAdder> refused = new EnumMap<>(Refused.class);

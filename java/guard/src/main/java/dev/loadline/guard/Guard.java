@@ -34,6 +34,7 @@ public final class Guard implements AutoCloseable {
     private volatile Mode mode;
     private volatile RequestClassifier classifier = new RequestClassifier() {};
     private volatile boolean shed;
+    private double cpus = 1;
     private double pageCpuNanos;
     private boolean closed;
 
@@ -146,7 +147,7 @@ public final class Guard implements AutoCloseable {
         long now = System.nanoTime();
         if (claim == null) {
             synchronized (lock) {
-                return admission.fresh(now, connection.customer());
+                return admission.fresh(now, connection.customer(), stretchOfTarget());
             }
         }
         counters.claims.increment();
@@ -163,8 +164,12 @@ public final class Guard implements AutoCloseable {
             return Verdict.REFUSE_ADDRESS;
         }
         synchronized (lock) {
-            return admission.claim(now, connection.customer(), canRestrict);
+            return admission.claim(now, connection.customer(), stretchOfTarget(), canRestrict);
         }
+    }
+
+    private double stretchOfTarget() {
+        return correction.stretchNow(counters.underWay.get(), cpus) / correction.targetStretch();
     }
 
     Action act(GuardedConnection connection, Verdict verdict) {
@@ -283,7 +288,9 @@ public final class Guard implements AutoCloseable {
                 costs.requests(outcome, requestCpuNanos[outcome.ordinal()].sumThenReset());
             }
             costs.passed(measured.seconds(), measured.attributedCpuNanos(), measured.processCpuNanos(), measured.cpus());
-            correction.passed(measured.seconds(), measured.utilization(), measured.stretch(), admission.refusing());
+            cpus = measured.cpus();
+            correction.passed(measured.seconds(), measured.utilization(), measured.stretch(), measured.competing(),
+                admission.refusing());
             admission.passed(nowNanos, measured.seconds(), measured.cpus(), correction);
             shedding.passed(measured.seconds(), admission.closed(), correction.stretch() / correction.targetStretch());
             shed = shedding.level() > 0;
@@ -299,13 +306,12 @@ public final class Guard implements AutoCloseable {
         synchronized (lock) {
             return new Snapshot(admission.refusing(), admission.newPerInterval(), admission.offeredCpus(),
                 costs.fullCpuNanos(), costs.resumedCpuNanos(), costs.failedCpuNanos(), costs.learnt(), correction.factor(),
-                correction.gate(), correction.stretch(), shedding.level());
+                correction.stretch(), shedding.level());
         }
     }
 
     record Snapshot(boolean refusing, long newPerInterval, double offeredCpus, double fullCpuNanos,
-                    double resumedCpuNanos, double failedCpuNanos, long learnt, double factor, double gate,
-                    double stretch, double shedLevel) {}
+                    double resumedCpuNanos, double failedCpuNanos, long learnt, double factor, double stretch, double shedLevel) {}
 
     String name() {
         return name;

@@ -12,6 +12,9 @@ final class GuardThread implements AutoCloseable {
     /** Below this utilization nobody waits long for a CPU: threads are not asked. */
     private static final double WORTH_ASKING = 0.6;
 
+    private static final long LEAST_RUN_NANOS = 1_000_000;
+    private static final ServerThreads.Spent NOTHING = new ServerThreads.Spent(0, 0);
+
     private final Guard guard;
     private final CpusAtHand cpus;
     private final ServerThreads threads;
@@ -23,6 +26,7 @@ final class GuardThread implements AutoCloseable {
     private long lastProcessNanos;
     private long lastAttributedNanos;
     private long lastQueuedNanos;
+    private long lastUnderWayNanos;
 
     GuardThread(Guard guard, String threadNames) {
         this.guard = guard;
@@ -69,33 +73,36 @@ final class GuardThread implements AutoCloseable {
         long process = processCpuNanos();
         long attributed = guard.counters().attributedCpuNanos.sum();
         long queued = guard.counters().queuedNanos.sum();
+        long underWay = guard.counters().underWayNanos.sum();
         double seconds = (now - lastNanos) / 1e9;
         CpusAtHand.Answer at = cpus.now();
         double used = (process - lastProcessNanos) / (seconds * 1e9 * at.cpus());
+        ServerThreads.Spent spent = spent(used);
+        double waited = spent.waitNanos() + queued - lastQueuedNanos;
+        boolean measured = spent.runNanos() > LEAST_RUN_NANOS;
         guard.passed(now, new Measured(seconds, at.cpus(), at.from(), process - lastProcessNanos,
-            attributed - lastAttributedNanos, stretch(used, queued - lastQueuedNanos)));
+            attributed - lastAttributedNanos, measured ? waited / spent.runNanos() : 0,
+            measured && underWay > lastUnderWayNanos ? (spent.runNanos() + waited) / (underWay - lastUnderWayNanos) : Double.NaN));
         lastNanos = now;
         lastProcessNanos = process;
         lastAttributedNanos = attributed;
         lastQueuedNanos = queued;
+        lastUnderWayNanos = underWay;
     }
 
     /** Asking the kernel costs some microseconds per thread: only while it may matter. */
-    private double stretch(double used, long queuedNanos) {
+    private ServerThreads.Spent spent(double used) {
         if (used < WORTH_ASKING && !guard.snapshot().refusing()) {
             if (asking) {
                 threads.forget();
                 asking = false;
             }
-            return 0;
+            return NOTHING;
         }
         ServerThreads.Spent spent = threads.sinceLast();
         boolean first = !asking;
         asking = true;
-        if (first || spent.runNanos() < 1_000_000) {
-            return 0;
-        }
-        return (double) (spent.waitNanos() + queuedNanos) / spent.runNanos();
+        return first ? NOTHING : spent;
     }
 
     /** CPU time of this process; from its beans where there is com.sun.management, which OpenJDK has. */

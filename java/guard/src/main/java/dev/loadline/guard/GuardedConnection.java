@@ -6,6 +6,8 @@ import dev.loadline.guard.policy.Customer;
 import dev.loadline.guard.policy.Outcome;
 import dev.loadline.guard.policy.Priority;
 import dev.loadline.guard.policy.Verdict;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 import java.net.InetAddress;
 
 /**
@@ -18,6 +20,16 @@ import java.net.InetAddress;
  * and without tickets.)
  */
 public final class GuardedConnection {
+    private static final VarHandle DISPATCHED;
+
+    static {
+        try {
+            DISPATCHED = MethodHandles.lookup().findVarHandle(GuardedConnection.class, "dispatchedNanos", long.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
     private final Guard guard;
     private final InetAddress address;
     private long helloMillis;
@@ -30,6 +42,8 @@ public final class GuardedConnection {
     private Outcome outcome;
     private long handshakeCpuNanos;
     private int requests;
+    /** When the event that is under way was handed over; 0 when there is none. */
+    private volatile long dispatchedNanos;
     private boolean closed;
 
     GuardedConnection(Guard guard, InetAddress address) {
@@ -96,10 +110,28 @@ public final class GuardedConnection {
         }
     }
 
-    /** An event of this connection waited for a worker thread for so long. */
-    public void queued(long nanos) {
-        if (nanos > 0) {
-            guard.counters().queuedNanos.add(nanos);
+    /** An event of this connection is handed to a worker. */
+    public void dispatched() {
+        long now = System.nanoTime();
+        if (DISPATCHED.compareAndSet(this, 0L, now == 0 ? 1 : now)) {
+            guard.counters().underWay.incrementAndGet();
+        }
+    }
+
+    /** A worker begins with it. */
+    public void begun() {
+        long at = dispatchedNanos;
+        if (at != 0) {
+            guard.counters().queuedNanos.add(Math.max(0, System.nanoTime() - at));
+        }
+    }
+
+    /** The worker is done with it; or it never began, and never will. */
+    public void done() {
+        long at = (long) DISPATCHED.getAndSet(this, 0L);
+        if (at != 0) {
+            guard.counters().underWay.decrementAndGet();
+            guard.counters().underWayNanos.add(Math.max(0, System.nanoTime() - at));
         }
     }
 
@@ -144,6 +176,7 @@ public final class GuardedConnection {
             }
             closed = true;
         }
+        done();
         try {
             guard.closed(this);
         } catch (RuntimeException | LinkageError e) {

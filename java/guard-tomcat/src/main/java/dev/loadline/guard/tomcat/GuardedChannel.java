@@ -76,13 +76,6 @@ final class GuardedChannel extends SecureNioChannel {
         return serving;
     }
 
-    void queued(long nanos) {
-        Serving now = serving;
-        if (now != null) {
-            now.queued(nanos);
-        }
-    }
-
     /** Reads what came and decides as soon as the hello is whole. On the poller's thread; never blocks. */
     Heard hear() {
         Guard guard = endpoint.active();

@@ -121,7 +121,15 @@ public class GuardedEndpoint extends NioEndpoint {
             if (channel.greeting() && !hear(channel, wrapper, event)) {
                 return true;
             }
-            channel.queued(System.nanoTime());
+            Serving serving = channel.serving();
+            if (serving != null) {
+                serving.connection().dispatched();
+                if (super.processSocket(wrapper, event, dispatch)) {
+                    return true;
+                }
+                serving.connection().done(); // the pool takes nothing more
+                return false;
+            }
         }
         return super.processSocket(wrapper, event, dispatch);
     }

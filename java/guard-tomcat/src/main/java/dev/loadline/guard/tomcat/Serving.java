@@ -7,7 +7,6 @@ final class Serving {
     private static final ThreadLocal<Serving> CURRENT = new ThreadLocal<>();
 
     private final GuardedConnection connection;
-    private volatile long queuedAtNanos;
     private long beginCpuNanos;
     private long handshakeCpuNanos;
 
@@ -25,16 +24,8 @@ final class Serving {
         return connection;
     }
 
-    void queued(long nanos) {
-        queuedAtNanos = nanos;
-    }
-
     void begin() {
-        long queued = queuedAtNanos;
-        if (queued != 0) {
-            connection.queued(System.nanoTime() - queued);
-            queuedAtNanos = 0;
-        }
+        connection.begun();
         handshakeCpuNanos = 0;
         beginCpuNanos = GuardedEndpoint.cpuNanos();
         CURRENT.set(this);
@@ -48,6 +39,7 @@ final class Serving {
 
     void end() {
         CURRENT.remove();
+        connection.done();
         connection.requestsRan(GuardedEndpoint.cpuNanos() - beginCpuNanos - handshakeCpuNanos);
     }
 }

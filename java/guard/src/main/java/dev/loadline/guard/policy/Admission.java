@@ -7,14 +7,20 @@ package dev.loadline.guard.policy;
  * class, in that order. Each drains at what the ones before it leave of the CPUs. While nothing is
  * refused a bucket may stand as deep as one interval's work, so that arrivals which come in clusters are
  * not taken for overload. While refusing it may be {@value #PACED_SECONDS} s deep: what fits is then
- * admitted evenly, and no queue stands.
+ * admitted evenly; and nobody is admitted while the server's threads wait longer than they may, so that
+ * no queue grows.
  */
 public final class Admission {
     /** Depth of the buckets while refusing, in seconds of all CPUs. */
     static final double PACED_SECONDS = 0.05;
     /** The same for those who resume: their sessions are under way, a cluster of them is normal. */
     static final double RESUMED_PACED_SECONDS = 0.25;
-    private static final double CALM_TICK_SECONDS = 0.75;
+    /** How much longer threads may wait before those who resume are held back too. */
+    static final double RESUMED_PATIENCE = 3;
+    /** Time of calm that ends refusing, and time of waiting that begins it. */
+    private static final double CALM_SECONDS = 0.75;
+    private static final double CROWDED_SECONDS = 0.75;
+    private static final double CROWDED_STRETCH = 2;
     private static final double DEMAND_SECONDS = 2;
     private static final int CUSTOMERS = Customer.values().length;
 
@@ -32,10 +38,11 @@ public final class Admission {
     private double resumedOffered;
     private double cpus = 1;
     private double factor = 1;
-    private double gate = 1;
     private boolean refusing;
     private boolean refusedNow;
     private double calmSeconds;
+    private double crowdedSeconds;
+    private double stretchOfTarget;
     private double offeredCpus;
 
     /**
@@ -53,13 +60,17 @@ public final class Admission {
         share();
     }
 
-    /** Decides about a connection that claims nothing. If it is admitted, it is charged as full. */
-    public Verdict fresh(long nowNanos, Customer customer) {
+    /**
+     * Decides about a connection that claims nothing. If it is admitted, it is charged as full.
+     *
+     * @param stretchOfTarget waiting per running at this moment, per what it may be
+     */
+    public Verdict fresh(long nowNanos, Customer customer, double stretchOfTarget) {
         int i = customer.ordinal();
         double cost = costs.fullCpuNanos();
         freshOffered[i] += cost;
         fresh[i].drain(nowNanos, freshCpus[i]);
-        if (fresh[i].fits(cost, depth(PACED_SECONDS))) {
+        if (open(stretchOfTarget) && fresh[i].fits(cost, depth(PACED_SECONDS))) {
             fresh[i].charge(cost, most());
             return Verdict.ADMIT;
         }
@@ -71,20 +82,21 @@ public final class Admission {
      * Decides about a connection that claims a session. {@link Verdict#ADMIT} charges it as full,
      * {@link Verdict#RESUME_ONLY} as resumed, until {@link #settle} knows better.
      *
+     * @param stretchOfTarget waiting per running at this moment, per what it may be
      * @param canRestrict whether the engine can be told to resume only
      */
-    public Verdict claim(long nowNanos, Customer customer, boolean canRestrict) {
+    public Verdict claim(long nowNanos, Customer customer, double stretchOfTarget, boolean canRestrict) {
         double cost = costs.resumedCpuNanos();
         resumedOffered += cost;
         resumed.drain(nowNanos, resumedCpus);
-        if (!resumed.fits(cost, depth(RESUMED_PACED_SECONDS))) {
+        if (!open(stretchOfTarget / RESUMED_PATIENCE) || !resumed.fits(cost, depth(RESUMED_PACED_SECONDS))) {
             refused();
             return Verdict.REFUSE_CEILING;
         }
         int i = customer.ordinal();
         double full = costs.fullCpuNanos();
         fresh[i].drain(nowNanos, freshCpus[i]);
-        if (fresh[i].fits(full, depth(PACED_SECONDS))) {
+        if (open(stretchOfTarget) && fresh[i].fits(full, depth(PACED_SECONDS))) {
             fresh[i].charge(full, most());
             return Verdict.ADMIT;
         }
@@ -139,12 +151,16 @@ public final class Admission {
         resumedOffered = 0;
         this.cpus = cpus;
         factor = correction.factor();
-        gate = correction.gate();
         share();
-        resumedCpus *= correction.resumedGate();
         boolean calm = !refusedNow || offeredCpus < 0.98 * cpus * factor;
         calmSeconds = calm && correction.stretch() <= correction.targetStretch() ? calmSeconds + seconds : 0;
-        if (refusing && calmSeconds >= CALM_TICK_SECONDS) {
+        stretchOfTarget = correction.stretch() / correction.targetStretch();
+        crowdedSeconds = stretchOfTarget > CROWDED_STRETCH ? crowdedSeconds + seconds : 0;
+        if (crowdedSeconds >= CROWDED_SECONDS) {
+            // The budget is not spent and yet threads wait: a cost is believed too low.
+            refusing = true;
+        }
+        if (refusing && calmSeconds >= CALM_SECONDS) {
             refusing = false;
         }
         refusedNow = false;
@@ -153,11 +169,16 @@ public final class Admission {
     private void share() {
         double all = cpus * factor;
         resumedCpus = all * resumedCeiling;
-        double left = Math.max(0, all - Math.min(resumedDemandCpus, resumedCpus)) * gate;
+        double left = Math.max(0, all - Math.min(resumedDemandCpus, resumedCpus));
         for (int i = 0; i < CUSTOMERS; i++) {
             freshCpus[i] = left;
             left = Math.max(0, left - freshDemandCpus[i]);
         }
+    }
+
+    /** While refusing, who waits at this moment decides before the budget does: no queue grows. */
+    private boolean open(double stretchOfTarget) {
+        return !refusing || stretchOfTarget < 1;
     }
 
     private void refused() {
@@ -181,18 +202,18 @@ public final class Admission {
     }
 
     /**
-     * Whether new connections get nothing and those who resume are held back: what runs now is made of
-     * established connections alone.
+     * Whether threads have waited for so long that not even those who resume are let in: what runs now is
+     * made of established connections alone.
      */
     public boolean closed() {
-        return refusing && freshCpus[0] <= 0 && resumedCpus < cpus * factor * resumedCeiling;
+        return refusing && stretchOfTarget > RESUMED_PATIENCE;
     }
 
     /** N(k) of the paper for the interval that begins now: what is paced out is its unrounded value. */
     public long newPerInterval() {
         double resumers = Math.min(resumedDemandCpus, resumedCpus) * intervalSeconds * 1e9 / costs.resumedCpuNanos();
-        return (long) (gate * Formula.newConnections(intervalSeconds, cpus * factor, resumers,
-            costs.resumedCpuNanos() / 1e9, costs.fullCpuNanos() / 1e9));
+        return Formula.newConnections(intervalSeconds, cpus * factor, resumers,
+            costs.resumedCpuNanos() / 1e9, costs.fullCpuNanos() / 1e9);
     }
 
     /** CPU time per second of all connections offered, refused ones included. */

@@ -1,12 +1,14 @@
 package dev.loadline.guard.policy;
 
 /**
- * The closed loop: turns what is measured into two factors of the budget, so that neither a wrong cost
- * nor other users of the CPUs can overload or starve the server. Not thread-safe.
+ * The closed loop: what is measured corrects the budget, so that neither a wrong cost nor other users of
+ * the CPUs can overload or starve the server. Not thread-safe.
  *
- * <p>{@link #gate} acts at once on the waiting of now: it closes new admissions between the target
- * stretch and twice that. {@link #factor} learns slowly what the costs got wrong; slowly, because an
- * admitted session goes on costing for as long as it lasts.
+ * <p>Two loops of different speed. {@link #stretchNow} acts on each decision: how many events are under
+ * way is known at any moment, and what share of them competes for a CPU changes slowly enough to be
+ * measured. A loop that waited for the next measurement would swing: connections of a few milliseconds
+ * come and go many times in between. {@link #factor} learns slowly what the costs got wrong; slowly,
+ * because an admitted session goes on costing for as long as it lasts.
  */
 public final class Correction {
     static final double LEAST = 0.2;
@@ -17,6 +19,7 @@ public final class Correction {
     private final double targetStretch;
     private double factor = 1;
     private double stretch;
+    private double competing = 1;
 
     /** @param targetStretch time that the server's threads may wait per time that they run */
     public Correction(double targetStretch) {
@@ -27,16 +30,23 @@ public final class Correction {
      * A tick ended.
      *
      * @param seconds its length
-     * @param utilization CPU time of the process per CPU time at hand; not above 1 counts
+     * @param utilization CPU time of the process per CPU time at hand, at most 1
      * @param measuredStretch waiting per running of the server's threads
+     * @param measuredCompeting share of the events under way that ran or waited to run; NaN when not measured
      * @param refusing whether someone was refused: otherwise little load is no error of the budget
      */
-    public void passed(double seconds, double utilization, double measuredStretch, boolean refusing) {
+    public void passed(double seconds, double utilization, double measuredStretch, double measuredCompeting,
+                       boolean refusing) {
         stretch += (measuredStretch - stretch) * (1 - Math.exp(-seconds / 0.4));
-        double perSecond;
+        if (!Double.isNaN(measuredCompeting)) {
+            double share = Math.min(1, Math.max(0.02, measuredCompeting));
+            competing += (share - competing) * (1 - Math.exp(-seconds));
+        }
         if (!refusing) {
             return;
-        } else if (stretch > targetStretch) {
+        }
+        double perSecond;
+        if (stretch > targetStretch) {
             perSecond = -0.04 * Math.min(1, stretch / targetStretch - 1);
         } else if (utilization < BUSY) {
             perSecond = Math.min(1, 3 * (BUSY - utilization));
@@ -51,17 +61,12 @@ public final class Correction {
         return factor;
     }
 
-    /** How far new connections are let in: 1 at the target stretch and below, 0 at twice that. */
-    public double gate() {
-        return Math.min(1, Math.max(0, 2 - stretch / targetStretch));
+    /** Waiting per running at this moment, by the number of events under way (Little's law). */
+    public double stretchNow(int underWay, double cpus) {
+        return Math.max(0, underWay * competing / cpus - 1);
     }
 
-    /** The same for those who resume, who come after all new ones: 0 from four times the target on. */
-    public double resumedGate() {
-        return Math.min(1, Math.max(0, (4 - stretch / targetStretch) / 2));
-    }
-
-    /** Waiting per running, smoothed over half a second. */
+    /** Waiting per running as measured, smoothed over half a second. */
     public double stretch() {
         return stretch;
     }
