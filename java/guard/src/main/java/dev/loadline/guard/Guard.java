@@ -141,6 +141,11 @@ public final class Guard implements AutoCloseable {
         return reports;
     }
 
+    /** Events that workers have and are not done with. */
+    public int eventsUnderWay() {
+        return counters.underWay.get();
+    }
+
     // ---- from here on, what the connections call
 
     Verdict judge(GuardedConnection connection, byte[] claim, boolean canRestrict) {

@@ -20,6 +20,10 @@ final class Reports implements GuardMXBean {
     private double connectionsPerSecond;
     private long lastConnections;
     private Episode episode;
+    private Calm calm = new Calm(0, 0, 0);
+
+    /** Counts at the last tick at which nobody was being refused. */
+    private record Calm(long refusedNew, long refusedClaims, long shed) {}
 
     /** One time of refusing. */
     private record Episode(long beginNanos, long refusedNew, long refusedClaims, long shed, AutoCloseable span,
@@ -82,14 +86,18 @@ final class Reports implements GuardMXBean {
             info(summary(state));
         }
         if (state.refusing() && episode == null) {
-            episode = new Episode(System.nanoTime(), counters.refusedNew.sum(), counters.refusedClaims.sum(),
-                counters.refused(Refused.SHED_REQUEST).sum(), Trace.begin("guard refusing"), Events.beginRefusing(guard.name()));
+            // The first were refused before this tick: what was counted when all was calm is the beginning.
+            episode = new Episode(System.nanoTime(), calm.refusedNew, calm.refusedClaims, calm.shed,
+                Trace.begin("guard refusing"), Events.beginRefusing(guard.name()));
             LOG.log(System.Logger.Level.WARNING, began(state));
         } else if (!state.refusing() && episode != null) {
             Trace.end(episode.span);
             Events.endRefusing(episode.event);
             info(ended(episode));
             episode = null;
+        }
+        if (episode == null) {
+            calm = new Calm(counters.refusedNew.sum(), counters.refusedClaims.sum(), counters.refused(Refused.SHED_REQUEST).sum());
         }
     }
 

@@ -91,6 +91,11 @@ final class TestServer implements AutoCloseable {
         return protocol.guardedEndpoint();
     }
 
+    void restart() throws LifecycleException {
+        connector.stop();
+        connector.start();
+    }
+
     @Override
     public void close() throws LifecycleException {
         tomcat.stop();
