@@ -63,7 +63,7 @@ final class Events {
                 event.connector = connector;
                 event.cpus = measured.cpus();
                 event.utilization = measured.utilization();
-                event.stretch = state.stretch();
+                event.waiting = state.waiting();
                 event.correction = state.factor();
                 event.newPerInterval = state.newPerInterval();
                 event.newCostMillis = state.fullCpuNanos() / 1e6;
@@ -118,9 +118,9 @@ final class Events {
         double cpus;
         @Label("Utilization")
         double utilization;
-        @Label("Stretch")
-        @Description("Waiting of the server's threads per time that they ran")
-        double stretch;
+        @Label("Waiting")
+        @Description("Threads that wait for a CPU, per CPU")
+        double waiting;
         @Label("Correction")
         double correction;
         @Label("New Connections per Interval")

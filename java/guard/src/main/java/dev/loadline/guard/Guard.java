@@ -47,7 +47,7 @@ public final class Guard implements AutoCloseable {
         this.settings = settings;
         mode = settings.mode();
         costs = new Costs(settings.fullCost().toNanos(), settings.resumedCost().toNanos());
-        correction = new Correction(settings.targetStretch());
+        correction = new Correction(settings.targetWaiting());
         admission = new Admission(settings.interval().toNanos() / 1e9, settings.resumedCeiling(), costs, System.nanoTime());
         watch = new ClaimWatch(settings.ticketReuse(), settings.badClaims());
         reports = new Reports(this);
@@ -152,7 +152,7 @@ public final class Guard implements AutoCloseable {
         long now = System.nanoTime();
         if (claim == null) {
             synchronized (lock) {
-                return admission.fresh(now, connection.customer(), stretchOfTarget());
+                return admission.fresh(now, connection.customer(), waitingOfTarget());
             }
         }
         counters.claims.increment();
@@ -169,12 +169,12 @@ public final class Guard implements AutoCloseable {
             return Verdict.REFUSE_ADDRESS;
         }
         synchronized (lock) {
-            return admission.claim(now, connection.customer(), stretchOfTarget(), canRestrict);
+            return admission.claim(now, connection.customer(), waitingOfTarget(), canRestrict);
         }
     }
 
-    private double stretchOfTarget() {
-        return correction.stretchNow(counters.underWay.get(), cpus) / correction.targetStretch();
+    private double waitingOfTarget() {
+        return correction.waitingNow(counters.underWay.get(), cpus) / correction.targetWaiting();
     }
 
     Action act(GuardedConnection connection, Verdict verdict) {
@@ -294,10 +294,10 @@ public final class Guard implements AutoCloseable {
             }
             costs.passed(measured.seconds(), measured.attributedCpuNanos(), measured.processCpuNanos(), measured.cpus());
             cpus = measured.cpus();
-            correction.passed(measured.seconds(), measured.utilization(), measured.stretch(), measured.competing(),
+            correction.passed(measured.seconds(), measured.utilization(), measured.waiting(), measured.competing(),
                 admission.refusing());
             admission.passed(nowNanos, measured.seconds(), measured.cpus(), correction);
-            shedding.passed(measured.seconds(), admission.closed(), correction.stretch() / correction.targetStretch());
+            shedding.passed(measured.seconds(), admission.closed(), correction.waiting() / correction.targetWaiting());
             shed = shedding.level() > 0;
             double mostPages = measured.cpus() * settings.pageShare() * 1e9;
             pageCpuNanos = Math.min(Math.max(mostPages, costs.handshakeCpuNanos()),
@@ -311,12 +311,12 @@ public final class Guard implements AutoCloseable {
         synchronized (lock) {
             return new Snapshot(admission.refusing(), admission.newPerInterval(), admission.offeredCpus(),
                 costs.fullCpuNanos(), costs.resumedCpuNanos(), costs.failedCpuNanos(), costs.learnt(), correction.factor(),
-                correction.stretch(), shedding.level());
+                correction.waiting(), shedding.level());
         }
     }
 
     record Snapshot(boolean refusing, long newPerInterval, double offeredCpus, double fullCpuNanos,
-                    double resumedCpuNanos, double failedCpuNanos, long learnt, double factor, double stretch, double shedLevel) {}
+                    double resumedCpuNanos, double failedCpuNanos, long learnt, double factor, double waiting, double shedLevel) {}
 
     String name() {
         return name;

@@ -37,8 +37,8 @@ public interface GuardMXBean {
     /** Factor by which the closed loop corrects the budget. */
     double getCorrection();
 
-    /** Time that the server's threads waited per time that they ran; measured when the CPUs are busy. */
-    double getStretch();
+    /** Threads that wait for a CPU, and events that wait for a thread, per CPU; measured when the CPUs are busy. */
+    double getWaiting();
 
     /** From 0 (none) to 3 (all): which requests are shed; see the documentation. */
     double getShedLevel();

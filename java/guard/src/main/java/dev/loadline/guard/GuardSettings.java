@@ -28,7 +28,7 @@ import java.util.Map;
  * @param fullCost CPU time of a new connection; zero to learn
  * @param resumedCost CPU time of a resumed connection; zero to learn
  * @param interval length of the budget's interval
- * @param targetStretch waiting per running
+ * @param targetWaiting threads that may wait, per CPU
  * @param resumedCeiling share of the CPUs for resumed connections
  * @param helloTimeout time for a ClientHello
  * @param ticketReuse uses of one ticket
@@ -36,7 +36,7 @@ import java.util.Map;
  */
 public record GuardSettings(Mode mode, Refusal refusal, Addresses exempt, PathPatterns high, PathPatterns low,
                             PathPatterns health, Duration retryAfter, String page, double pageShare, double cpus,
-                            Duration fullCost, Duration resumedCost, Duration interval, double targetStretch,
+                            Duration fullCost, Duration resumedCost, Duration interval, double targetWaiting,
                             double resumedCeiling, Duration helloTimeout, int ticketReuse, int badClaims) {
 
     private static final Duration DAY = Duration.ofDays(1);
@@ -77,7 +77,7 @@ public record GuardSettings(Mode mode, Refusal refusal, Addresses exempt, PathPa
             read.page(), read.number(Option.PAGE_SHARE, 0, 1), read.number(Option.CPUS, 0, 65_536),
             read.duration(Option.FULL_COST, Duration.ZERO, DAY), read.duration(Option.RESUMED_COST, Duration.ZERO, DAY),
             read.duration(Option.INTERVAL, Duration.ofMillis(100), Duration.ofMinutes(1)),
-            read.number(Option.TARGET_STRETCH, 0.1, 1_000), read.number(Option.RESUMED_CEILING, 0.01, 1),
+            read.number(Option.TARGET_WAITING, 0.1, 1_000), read.number(Option.RESUMED_CEILING, 0.01, 1),
             read.duration(Option.HELLO_TIMEOUT, Duration.ofMillis(100), DAY),
             (int) read.number(Option.TICKET_REUSE, 1, 1e9), (int) read.number(Option.BAD_CLAIMS, 1, 1e9));
     }

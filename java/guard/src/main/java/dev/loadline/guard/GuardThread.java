@@ -81,7 +81,7 @@ final class GuardThread implements AutoCloseable {
         double waited = spent.waitNanos() + queued - lastQueuedNanos;
         boolean measured = spent.runNanos() > LEAST_RUN_NANOS;
         guard.passed(now, new Measured(seconds, at.cpus(), at.from(), process - lastProcessNanos,
-            attributed - lastAttributedNanos, measured ? waited / spent.runNanos() : 0,
+            attributed - lastAttributedNanos, measured ? waited / (seconds * 1e9 * at.cpus()) : 0,
             measured && underWay > lastUnderWayNanos ? (spent.runNanos() + waited) / (underWay - lastUnderWayNanos) : Double.NaN));
         lastNanos = now;
         lastProcessNanos = process;

@@ -123,9 +123,9 @@ final class Reports implements GuardMXBean {
     private String began(Guard.Snapshot state) {
         double seconds = guard.settings().interval().toNanos() / 1e9;
         return String.format(Locale.ROOT, "loadline-guard: %s new connections: %.0f connections/s offered, %.0f new/s can be"
-            + " served beside those who resume; CPUs %.0f%% used, threads waited %.1f times as long as they ran",
+            + " served beside those who resume; CPUs %.0f%% used, %.1f threads waiting per CPU",
             guard.mode() == Mode.ENFORCE ? "refusing" : "would refuse", connectionsPerSecond,
-            state.newPerInterval() / seconds, 100 * measured.utilization(), state.stretch());
+            state.newPerInterval() / seconds, 100 * measured.utilization(), state.waiting());
     }
 
     private String ended(Episode was) {
@@ -208,8 +208,8 @@ final class Reports implements GuardMXBean {
     }
 
     @Override
-    public double getStretch() {
-        return guard.snapshot().stretch();
+    public double getWaiting() {
+        return guard.snapshot().waiting();
     }
 
     @Override

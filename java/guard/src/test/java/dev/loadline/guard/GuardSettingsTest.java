@@ -39,7 +39,7 @@ class GuardSettingsTest {
     @Test
     void an_error_names_the_option_its_value_and_what_is_allowed() {
         assertEquals("guard: mode is 'on'; it must be one of off, observe, enforce", wrong("mode=on"));
-        assertEquals("guard: targetStretch is '-1'; it must be a number from 0.1 to 1000.0", wrong("targetStretch=-1"));
+        assertEquals("guard: targetWaiting is '-1'; it must be a number from 0.1 to 1000.0", wrong("targetWaiting=-1"));
         assertTrue(wrong("interval=5").startsWith("guard: interval is '5'; it must be a time from 100ms to 60s"));
         assertTrue(wrong("mood=off").startsWith("guard: there is no option 'mood'; there are mode, refuse, exempt"));
         assertEquals("guard: 'observe' is no option: key=value; key=value", wrong("observe"));

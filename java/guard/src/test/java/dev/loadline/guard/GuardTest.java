@@ -35,8 +35,8 @@ class GuardTest {
         return new Guard("test", "no such thread", GuardSettings.of(options));
     }
 
-    private static void tick(Guard guard, double stretch) {
-        guard.passed(System.nanoTime(), new Measured(0.25, 1, "test", 240_000_000, 200_000_000, stretch, 1));
+    private static void tick(Guard guard, double waiting) {
+        guard.passed(System.nanoTime(), new Measured(0.25, 1, "test", 240_000_000, 200_000_000, waiting, 1));
     }
 
     private static RequestView request(String path) {

@@ -20,7 +20,7 @@ public final class Admission {
     /** Time of calm that ends refusing, and time of waiting that begins it. */
     private static final double CALM_SECONDS = 0.75;
     private static final double CROWDED_SECONDS = 0.75;
-    private static final double CROWDED_STRETCH = 2;
+    private static final double CROWDED_WAITING = 2;
     private static final double DEMAND_SECONDS = 2;
     private static final int CUSTOMERS = Customer.values().length;
 
@@ -42,7 +42,7 @@ public final class Admission {
     private boolean refusedNow;
     private double calmSeconds;
     private double crowdedSeconds;
-    private double stretchOfTarget;
+    private double waitingOfTarget;
     private double offeredCpus;
 
     /**
@@ -63,14 +63,14 @@ public final class Admission {
     /**
      * Decides about a connection that claims nothing. If it is admitted, it is charged as full.
      *
-     * @param stretchOfTarget waiting per running at this moment, per what it may be
+     * @param waitingOfTarget waiting at this moment, per what it may be
      */
-    public Verdict fresh(long nowNanos, Customer customer, double stretchOfTarget) {
+    public Verdict fresh(long nowNanos, Customer customer, double waitingOfTarget) {
         int i = customer.ordinal();
         double cost = costs.fullCpuNanos();
         freshOffered[i] += cost;
         fresh[i].drain(nowNanos, freshCpus[i]);
-        if (open(stretchOfTarget) && fresh[i].fits(cost, depth(PACED_SECONDS))) {
+        if (open(waitingOfTarget) && fresh[i].fits(cost, depth(PACED_SECONDS))) {
             fresh[i].charge(cost, most());
             return Verdict.ADMIT;
         }
@@ -82,21 +82,21 @@ public final class Admission {
      * Decides about a connection that claims a session. {@link Verdict#ADMIT} charges it as full,
      * {@link Verdict#RESUME_ONLY} as resumed, until {@link #settle} knows better.
      *
-     * @param stretchOfTarget waiting per running at this moment, per what it may be
+     * @param waitingOfTarget waiting at this moment, per what it may be
      * @param canRestrict whether the engine can be told to resume only
      */
-    public Verdict claim(long nowNanos, Customer customer, double stretchOfTarget, boolean canRestrict) {
+    public Verdict claim(long nowNanos, Customer customer, double waitingOfTarget, boolean canRestrict) {
         double cost = costs.resumedCpuNanos();
         resumedOffered += cost;
         resumed.drain(nowNanos, resumedCpus);
-        if (!open(stretchOfTarget / RESUMED_PATIENCE) || !resumed.fits(cost, depth(RESUMED_PACED_SECONDS))) {
+        if (!open(waitingOfTarget / RESUMED_PATIENCE) || !resumed.fits(cost, depth(RESUMED_PACED_SECONDS))) {
             refused();
             return Verdict.REFUSE_CEILING;
         }
         int i = customer.ordinal();
         double full = costs.fullCpuNanos();
         fresh[i].drain(nowNanos, freshCpus[i]);
-        if (open(stretchOfTarget) && fresh[i].fits(full, depth(PACED_SECONDS))) {
+        if (open(waitingOfTarget) && fresh[i].fits(full, depth(PACED_SECONDS))) {
             fresh[i].charge(full, most());
             return Verdict.ADMIT;
         }
@@ -153,9 +153,9 @@ public final class Admission {
         factor = correction.factor();
         share();
         boolean calm = !refusedNow || offeredCpus < 0.98 * cpus * factor;
-        calmSeconds = calm && correction.stretch() <= correction.targetStretch() ? calmSeconds + seconds : 0;
-        stretchOfTarget = correction.stretch() / correction.targetStretch();
-        crowdedSeconds = stretchOfTarget > CROWDED_STRETCH ? crowdedSeconds + seconds : 0;
+        calmSeconds = calm && correction.waiting() <= correction.targetWaiting() ? calmSeconds + seconds : 0;
+        waitingOfTarget = correction.waiting() / correction.targetWaiting();
+        crowdedSeconds = waitingOfTarget > CROWDED_WAITING ? crowdedSeconds + seconds : 0;
         if (crowdedSeconds >= CROWDED_SECONDS) {
             // The budget is not spent and yet threads wait: a cost is believed too low.
             refusing = true;
@@ -177,8 +177,8 @@ public final class Admission {
     }
 
     /** While refusing, who waits at this moment decides before the budget does: no queue grows. */
-    private boolean open(double stretchOfTarget) {
-        return !refusing || stretchOfTarget < 1;
+    private boolean open(double waitingOfTarget) {
+        return !refusing || waitingOfTarget < 1;
     }
 
     private void refused() {
@@ -206,7 +206,7 @@ public final class Admission {
      * made of established connections alone.
      */
     public boolean closed() {
-        return refusing && stretchOfTarget > RESUMED_PATIENCE;
+        return refusing && waitingOfTarget > RESUMED_PATIENCE;
     }
 
     /** N(k) of the paper for the interval that begins now: what is paced out is its unrounded value. */

@@ -16,12 +16,12 @@ public final class Shedding {
      *
      * @param nobodyAdmitted whether the guard is refusing and neither new nor resumed connections get in
      *     as they come: only then is the established load to blame
-     * @param stretchOfTarget measured stretch per target stretch
+     * @param waitingOfTarget measured waiting per target
      */
-    public void passed(double seconds, boolean nobodyAdmitted, double stretchOfTarget) {
-        if (nobodyAdmitted && stretchOfTarget > 3) {
-            level = Math.min(MOST, level + seconds * 0.3 * Math.min(2, stretchOfTarget / 3));
-        } else if (stretchOfTarget < 2) {
+    public void passed(double seconds, boolean nobodyAdmitted, double waitingOfTarget) {
+        if (nobodyAdmitted && waitingOfTarget > 3) {
+            level = Math.min(MOST, level + seconds * 0.3 * Math.min(2, waitingOfTarget / 3));
+        } else if (waitingOfTarget < 2) {
             level = Math.max(0, level - seconds * 0.3);
         }
     }

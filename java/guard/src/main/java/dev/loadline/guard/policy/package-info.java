@@ -4,8 +4,8 @@
  * <p>Terms. The <em>cost</em> of a connection is the CPU time that it takes over its whole life:
  * handshake, requests, encryption. <em>Work</em> is CPU time promised to connections that were admitted.
  * A connection is <em>full</em> when its handshake did the asymmetric cryptography of a new session,
- * <em>resumed</em> when it reused one. The <em>stretch</em> is how long the server's threads waited, for
- * a CPU or for a worker thread, per time that they ran. The guard is <em>refusing</em> from the first
+ * <em>resumed</em> when it reused one. <em>Waiting</em> is how many of the
+ * server's threads wait for a CPU, or events for a thread, on average and per CPU at hand. The guard is <em>refusing</em> from the first
  * connection that did not fit until the load offered has fallen below what can be served.
  *
  * <p>What always holds:

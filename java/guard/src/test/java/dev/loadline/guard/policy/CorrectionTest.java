@@ -11,7 +11,7 @@ class CorrectionTest {
 
     /**
      * A server on one CPU, refusing, whose connections cost {@code realMs} at once while the guard believes
-     * 10 ms; returns its mean utilization and the mean stretch over the last half minute.
+     * 10 ms; returns its mean utilization and the mean waiting over the last half minute.
      */
     private static double[] run(double realMs) {
         var costs = new Costs(10 * MS, MS);
@@ -25,7 +25,7 @@ class CorrectionTest {
             for (int ms = 0; ms < 250; ms++) {
                 long now = (tick * 250L + ms) * MS;
                 if (admission.fresh(now, Customer.SILVER,
-                        loop.stretchNow((int) Math.ceil(backlog / realMs), 1) / 4) == Verdict.ADMIT) {
+                        loop.waitingNow((int) Math.ceil(backlog / realMs), 1) / 4) == Verdict.ADMIT) {
                     backlog += realMs;
                 }
                 double done = Math.min(1, backlog);
@@ -34,9 +34,9 @@ class CorrectionTest {
             }
             used += tick >= 600 ? usedNow : 0;
             // All in the system wait for one CPU: by Little's law as long per running as there are others.
-            double stretch = backlog / realMs;
-            waited += tick >= 600 ? stretch : 0;
-            loop.passed(0.25, usedNow / 250, stretch, 1, admission.refusing());
+            double waiting = backlog / realMs;
+            waited += tick >= 600 ? waiting : 0;
+            loop.passed(0.25, usedNow / 250, waiting, 1, admission.refusing());
             admission.passed((tick + 1) * 250L * MS, 0.25, 1, loop);
         }
         return new double[] {used / 30_000, waited / 120};
@@ -52,20 +52,20 @@ class CorrectionTest {
     void costs_believed_too_low_do_not_overload_it() {
         double[] result = run(30);
         assertTrue(result[0] > 0.95, "used " + result[0]);
-        assertTrue(result[1] < 10, "stretch " + result[1]);
+        assertTrue(result[1] < 10, "waiting " + result[1]);
     }
 
     @Test
     void of_the_events_under_way_only_those_that_compete_for_a_cpu_count() {
         var loop = new Correction(4);
-        assertEquals(9, loop.stretchNow(20, 2), 0.01);
+        assertEquals(9, loop.waitingNow(20, 2), 0.01);
         for (int i = 0; i < 100; i++) {
             loop.passed(0.25, 1, 0, 0.25, false);
         }
-        assertEquals(1.5, loop.stretchNow(20, 2), 0.01);
+        assertEquals(1.5, loop.waitingNow(20, 2), 0.01);
         loop.passed(0.25, 1, 0, Double.NaN, false);
-        assertEquals(1.5, loop.stretchNow(20, 2), 0.01);
-        assertEquals(0, loop.stretchNow(0, 2));
+        assertEquals(1.5, loop.waitingNow(20, 2), 0.01);
+        assertEquals(0, loop.waitingNow(0, 2));
     }
 
     @Test
