@@ -7,12 +7,13 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
  * First bytes of connections, committed as hex: in {@code corpus} those of real clients, captured by
- * bench/lib/capture-hellos, each with the expectation in its head; in {@code fuzz} what the fuzzer found
- * worth keeping, without expectation.
+ * bench/lib/capture-hellos, each with the expectation in its head; in {@code fuzz.txt} what the fuzzer found
+ * worth keeping, a line each, without expectation.
  */
 record Corpus(String name, Kind expected, byte[] bytes) {
 
@@ -22,18 +23,26 @@ record Corpus(String name, Kind expected, byte[] bytes) {
     }
 
     static List<Corpus> captured() {
-        return read("corpus");
-    }
-
-    static List<Corpus> fuzzed() {
-        return read("fuzz");
-    }
-
-    private static List<Corpus> read(String folder) {
-        try (Stream<Path> files = Files.list(Path.of(Corpus.class.getResource(folder).toURI()))) {
+        try (Stream<Path> files = Files.list(resource("corpus"))) {
             return files.sorted().map(Corpus::parse).toList();
         } catch (IOException e) {
             throw new UncheckedIOException(e);
+        }
+    }
+
+    static List<Corpus> fuzzed() {
+        try {
+            List<String> lines = Files.readAllLines(resource("fuzz.txt"));
+            return IntStream.range(0, lines.size())
+                .mapToObj(i -> new Corpus("fuzz.txt:" + (i + 1), null, HexFormat.of().parseHex(lines.get(i)))).toList();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private static Path resource(String name) {
+        try {
+            return Path.of(Corpus.class.getResource(name).toURI());
         } catch (URISyntaxException e) {
             throw new IllegalStateException(e);
         }

@@ -1,13 +1,14 @@
 package dev.loadline.guard.hello;
 
 import java.io.IOException;
+import java.lang.management.ManagementFactory;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.HashSet;
 import java.util.HexFormat;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Set;
 
@@ -16,7 +17,8 @@ import java.util.Set;
  * holds too much, or disagrees with {@link PlainReading}. Inputs with an outcome of a shape not seen before
  * are kept and mutated further.
  *
- * <p>As a program: {@code HelloFuzz SECONDS SEED DIR} runs so long and writes what it kept into DIR.
+ * <p>As a program: {@code HelloFuzz CPU_SECONDS SEED FILE} runs so long and writes what is worth keeping into
+ * FILE, such as src/test/resources/dev/loadline/guard/hello/fuzz.txt; what is there already it begins from.
  */
 public final class HelloFuzz {
     private static final int MOST_HELD = ClientHelloReader.DEFAULT_MAX_BYTES + 5 * (ClientHelloReader.MAX_RECORDS + 1);
@@ -114,23 +116,34 @@ public final class HelloFuzz {
                 + " " + Math.min(3, h.alpn().size()) + " " + Math.min(4, h.pskIdentities()) + " " + Math.min(3, h.records()) + " " + size;
     }
 
+    /** Of the inputs with outcomes alike but for their size, the smallest. */
+    private List<byte[]> worthKeeping() {
+        var smallest = new LinkedHashMap<String, byte[]>();
+        for (List<byte[]> some : List.of(inputs, kept)) {
+            for (byte[] input : some) {
+                String shape = shape(check(input));
+                smallest.merge(shape.substring(0, shape.lastIndexOf(' ')), input, (a, b) -> b.length < a.length ? b : a);
+            }
+        }
+        return List.copyOf(smallest.values());
+    }
+
     public static void main(String[] args) throws IOException {
         if (args.length != 3) {
-            System.err.println("usage: HelloFuzz SECONDS SEED DIR");
+            System.err.println("usage: HelloFuzz CPU_SECONDS SEED FILE");
             System.exit(2);
         }
-        long end = System.nanoTime() + Long.parseLong(args[0]) * 1_000_000_000L;
+        var cpu = ManagementFactory.getThreadMXBean();
+        long most = Long.parseLong(args[0]) * 1_000_000_000L;
         var fuzz = new HelloFuzz(Long.parseLong(args[1]));
         long tried = 0;
-        while (System.nanoTime() < end) {
+        while (cpu.getCurrentThreadCpuTime() < most) {
             fuzz.run(10_000);
             tried += 10_000;
         }
-        Path dir = Files.createDirectories(Path.of(args[2]));
-        for (byte[] input : fuzz.kept()) {
-            Path file = dir.resolve("%s-%08x.hex".formatted(Outcome.ofWhole(input).status().toLowerCase(), Arrays.hashCode(input)));
-            Files.writeString(file, HexFormat.of().formatHex(input) + "\n");
-        }
-        System.out.println("tried " + tried + " inputs; kept " + fuzz.kept().size() + "; every property held");
+        List<byte[]> worth = fuzz.worthKeeping();
+        Files.write(Path.of(args[2]), worth.stream().map(HexFormat.of()::formatHex).sorted().toList());
+        System.out.println("tried " + tried + " inputs in " + args[0] + " CPU s; " + fuzz.kept().size() + " outcomes of new shape, "
+            + worth.size() + " inputs kept; every property held");
     }
 }
