@@ -48,9 +48,10 @@ public final class Correction {
         double perSecond;
         if (waiting > targetWaiting) {
             perSecond = -0.04 * Math.min(1, waiting / targetWaiting - 1);
-        } else if (utilization < BUSY) {
+        } else if (utilization < BUSY && waiting < 1) {
             perSecond = Math.min(1, 3 * (BUSY - utilization));
         } else {
+            // Busy, or waiting for CPUs that somebody else uses: there is nothing to be gained in a hurry.
             perSecond = 0.02 * (1 - waiting / targetWaiting);
         }
         factor = Math.min(MOST, Math.max(LEAST, factor * Math.exp(perSecond * seconds)));

@@ -69,6 +69,15 @@ class CorrectionTest {
     }
 
     @Test
+    void cpus_that_others_use_are_not_taken_for_unused() {
+        var loop = new Correction(6);
+        for (int i = 0; i < 40; i++) {
+            loop.passed(0.25, 0.5, 3, 1, true);
+        }
+        assertTrue(loop.factor() < 1.2, "factor " + loop.factor());
+    }
+
+    @Test
     void without_refusing_nothing_is_learnt_about_the_budget() {
         var loop = new Correction(4);
         for (int i = 0; i < 1_000; i++) {
