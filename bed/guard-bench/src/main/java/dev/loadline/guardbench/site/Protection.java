@@ -2,6 +2,9 @@ package dev.loadline.guardbench.site;
 
 import dev.loadline.auction.web.ConnectorExtension;
 import jakarta.servlet.Filter;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Path;
 import org.apache.catalina.Container;
 import org.apache.catalina.Context;
 import org.apache.catalina.Lifecycle;
@@ -13,6 +16,7 @@ import org.apache.tomcat.util.descriptor.web.FilterMap;
  * Puts one protection in front of the site. {@code -Dprotection=} names it: {@code unguarded} (Tomcat as it
  * comes), {@code guarded} (the guard; {@code -Dprotection.guard} holds its options), {@code tomcat-limits},
  * {@code concurrency-limits}, {@code resilience4j}; each peer's figures are properties of their own.
+ * {@code -Dprotection.counts=FILE} has {@link ReplyCounts} written.
  */
 public final class Protection implements ConnectorExtension {
     private static final String GUARDED = "dev.loadline.guard.tomcat.GuardedHttp11Protocol";
@@ -26,6 +30,10 @@ public final class Protection implements ConnectorExtension {
 
     @Override
     public void extend(Connector connector) {
+        String counts = System.getProperty("protection.counts");
+        if (counts != null && connector.getSecure()) {
+            onceInService(connector, () -> count(connector, Path.of(counts)));
+        }
         switch (name) {
             case "unguarded" -> { }
             case "guarded" -> connector.setProperty("guard", System.getProperty("protection.guard", ""));
@@ -45,16 +53,30 @@ public final class Protection implements ConnectorExtension {
     }
 
     /** A connector knows the contexts once it is part of a service; filters must be there before those start. */
-    private static void inFront(Connector connector, Filter filter) {
+    private static void onceInService(Connector connector, Runnable then) {
         connector.addLifecycleListener(event -> {
             if (event.getType().equals(Lifecycle.BEFORE_INIT_EVENT)) {
-                for (Container host : connector.getService().getContainer().findChildren()) {
-                    for (Container context : host.findChildren()) {
-                        add((Context) context, filter);
-                    }
+                then.run();
+            }
+        });
+    }
+
+    private static void inFront(Connector connector, Filter filter) {
+        onceInService(connector, () -> {
+            for (Container host : connector.getService().getContainer().findChildren()) {
+                for (Container context : host.findChildren()) {
+                    add((Context) context, filter);
                 }
             }
         });
+    }
+
+    private static void count(Connector connector, Path file) {
+        try {
+            connector.getService().getContainer().getPipeline().addValve(new ReplyCounts(file));
+        } catch (IOException e) {
+            throw new UncheckedIOException("-Dprotection.counts=" + file + ": cannot be written", e);
+        }
     }
 
     private static void add(Context context, Filter filter) {
