@@ -278,6 +278,7 @@ public final class Guard implements AutoCloseable {
         if (connection.decided() && connection.outcome() == null && verdict != null && !verdict.refuses()) {
             // Gone in mid-handshake: only what it cost so far is spent.
             counters.vanished.increment();
+            counters.attributedCpuNanos.add(connection.handshakeCpuNanos());
             synchronized (lock) {
                 admission.settle(verdict, connection.customer(), Outcome.FAILED, connection.handshakeCpuNanos());
             }

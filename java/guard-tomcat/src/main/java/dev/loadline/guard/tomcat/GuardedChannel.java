@@ -10,6 +10,8 @@ import dev.loadline.guard.hello.NotTls;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
+import java.util.Arrays;
+import javax.net.ssl.SSLEngineResult;
 import javax.net.ssl.SSLException;
 import org.apache.tomcat.util.buf.ByteBufferUtils;
 import org.apache.tomcat.util.net.NioEndpoint.NioSocketWrapper;
@@ -27,6 +29,8 @@ final class GuardedChannel extends SecureNioChannel {
 
     /** What {@link #handshake} answers when all is done: Tomcat acts on 0, -1, OP_READ and OP_WRITE only. */
     private static final int REFUSED = 2;
+    private static final int RECORD_HEADER = 5;
+    private static final int MAX_RECORD = 16_384;
 
     private final GuardedEndpoint endpoint;
     private final ClientHelloReader reader = new ClientHelloReader();
@@ -34,6 +38,8 @@ final class GuardedChannel extends SecureNioChannel {
     private volatile Serving serving;
     private volatile long greetedAtNanos;
     private Action action = Action.SERVE;
+    /** Records of a long hello that Tomcat is not to see before it has made an engine. */
+    private byte[] held;
 
     GuardedChannel(SocketBufferHandler buffers, GuardedEndpoint endpoint) {
         super(buffers, endpoint);
@@ -46,6 +52,7 @@ final class GuardedChannel extends SecureNioChannel {
         serving = null;
         greetingWrapper = null;
         action = Action.SERVE;
+        held = null;
         reader.reset();
     }
 
@@ -60,16 +67,17 @@ final class GuardedChannel extends SecureNioChannel {
         return greetingWrapper != null;
     }
 
-    long greetedFor(long nowNanos) {
-        return nowNanos - greetedAtNanos;
-    }
-
-    /** Closes a connection that did not say hello in time. */
-    void timeOut() {
+    /**
+     * Closes the connection if it did not say hello in time. On the guard's thread: should the poller close
+     * it at this moment and the acceptor take the channel for another one, the wrapper is still the old one's.
+     */
+    boolean timeOut(long nowNanos, long limitNanos) {
         NioSocketWrapper wrapper = greetingWrapper;
-        if (wrapper != null) {
-            wrapper.close();
+        if (wrapper == null || nowNanos - greetedAtNanos <= limitNanos || wrapper != greetingWrapper) {
+            return false;
         }
+        wrapper.close();
+        return true;
     }
 
     Serving serving() {
@@ -131,7 +139,54 @@ final class GuardedChannel extends SecureNioChannel {
         return Heard.CLOSE;
     }
 
+    /**
+     * Tomcat reads a hello that came in several records as if their headers were part of it, and fails,
+     * once all of it is in the buffer, as it is here. One record is made of them; the handshake's hash is
+     * over messages and not records (RFC 8446 4.4.1). What is longer than a record may be is held back but
+     * for its first record, of which Tomcat then sees that it is not whole.
+     */
+    private void join(int helloBytes) {
+        byte[] all = new byte[netInBuffer.position()];
+        netInBuffer.duplicate().flip().get(all);
+        byte[] joined = new byte[helloBytes];
+        int length = 0;
+        for (int at = 0; at < helloBytes; ) {
+            int record = (all[at + 3] & 0xff) << 8 | all[at + 4] & 0xff;
+            if (at + RECORD_HEADER + record > helloBytes) {
+                return; // its last record holds more than the hello, which no client does
+            }
+            System.arraycopy(all, at + RECORD_HEADER, joined, length, record);
+            length += record;
+            at += RECORD_HEADER + record;
+        }
+        netInBuffer.clear();
+        if (length <= MAX_RECORD) {
+            netInBuffer.put(all, 0, 3).putShort((short) length).put(joined, 0, length);
+            netInBuffer.put(all, helloBytes, all.length - helloBytes);
+        } else {
+            int first = RECORD_HEADER + ((all[3] & 0xff) << 8 | all[4] & 0xff);
+            netInBuffer.put(all, 0, first);
+            held = Arrays.copyOfRange(all, first, all.length);
+        }
+    }
+
+    @Override
+    protected SSLEngineResult handshakeUnwrap(boolean read) throws IOException {
+        byte[] more = held;
+        if (more != null) {
+            held = null;
+            if (netInBuffer.remaining() < more.length) {
+                netInBuffer = ByteBufferUtils.expand(netInBuffer, netInBuffer.position() + more.length);
+            }
+            netInBuffer.put(more);
+        }
+        return super.handshakeUnwrap(read);
+    }
+
     private Heard decide() throws IOException {
+        if (reader.hello().records() > 1) {
+            join(reader.hello().bytes());
+        }
         action = serving.connection().decide(reader.hello(), endpoint.speaksTls13(), endpoint.restricts());
         return switch (action) {
             case SERVE, SERVE_RESUMED_ONLY, SERVE_PAGE -> Heard.GO_ON;

@@ -8,6 +8,7 @@ import java.lang.management.ThreadMXBean;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.channels.SocketChannel;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.apache.tomcat.util.net.NioChannel;
@@ -28,8 +29,8 @@ public class GuardedEndpoint extends NioEndpoint {
     /** Connections whose hello is not whole yet: none stays longer than the time-out. */
     private final Set<GuardedChannel> greeting = ConcurrentHashMap.newKeySet();
     private volatile Guard guard;
-    private boolean speaksTls13;
-    private boolean restricts;
+    private volatile boolean speaksTls13;
+    private volatile boolean restricts;
 
     /** The guard to ask from now on. */
     void guard(Guard guard) {
@@ -40,12 +41,18 @@ public class GuardedEndpoint extends NioEndpoint {
                 + ": its engines cannot be told to resume only, so that a client which claims a session is admitted"
                 + " only out of the budget for new ones. Remove the attribute to use JSSE.");
         }
-        speaksTls13 = false;
-        for (SSLHostConfig host : findSslHostConfigs()) {
-            speaksTls13 |= host.getEnabledProtocols() == null
-                || java.util.Arrays.asList(host.getEnabledProtocols()).contains("TLSv1.3");
-        }
+        readProtocols();
         guard.onTick(this::expire);
+    }
+
+    /** Reads which versions of TLS are enabled: known once the endpoint is bound. */
+    void readProtocols() {
+        boolean any = false;
+        for (SSLHostConfig host : findSslHostConfigs()) {
+            String[] enabled = host.getEnabledProtocols();
+            any |= enabled == null || List.of(enabled).contains("TLSv1.3");
+        }
+        speaksTls13 = any;
     }
 
     /** The guard, if there is one and it is on. */
@@ -71,7 +78,7 @@ public class GuardedEndpoint extends NioEndpoint {
     @Override
     protected boolean setSocketOptions(SocketChannel socket) {
         Guard now = active();
-        if (!isSSLEnabled() || now == null && !CPU_TIME) {
+        if (!isSSLEnabled()) {
             return super.setSocketOptions(socket);
         }
         NioSocketWrapper wrapper = null;
@@ -155,9 +162,8 @@ public class GuardedEndpoint extends NioEndpoint {
         for (GuardedChannel channel : greeting) {
             if (!channel.greeting()) {
                 greeting.remove(channel);
-            } else if (now.mode() == Mode.ENFORCE && channel.greetedFor(nanos) > now.helloTimeoutNanos()) {
+            } else if (now.mode() == Mode.ENFORCE && channel.timeOut(nanos, now.helloTimeoutNanos())) {
                 greeting.remove(channel);
-                channel.timeOut();
                 now.refusedUnheard(Refused.SLOW_HELLO);
             }
         }

@@ -79,6 +79,7 @@ public class GuardedHttp11Protocol extends Http11NioProtocol {
         }
         try {
             super.start();
+            endpoint.readProtocols();
         } catch (Exception e) {
             closeGuard();
             throw e;

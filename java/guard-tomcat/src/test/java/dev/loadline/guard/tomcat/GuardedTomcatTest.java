@@ -121,6 +121,36 @@ class GuardedTomcatTest {
         }
     }
 
+    @ParameterizedTest
+    @ValueSource(ints = {100, 9_000, 20_000})
+    void a_hello_over_several_records_is_served_and_told_apart(int padding) throws Exception {
+        byte[] cut;
+        try (var server = new TestServer(ALL, "TLSv1.2+TLSv1.3")) {
+            byte[] hello = padded(new TlsClient("TLSv1.3", server.port()).hello(), padding);
+            cut = records(hello, hello.length / 3);
+            assertArrayEquals(new byte[] {22}, TlsClient.firstBytes(server.port(), cut, 1), "a ServerHello");
+            assertEquals(0, server.figures().getErrors());
+        }
+        try (var server = new TestServer(ONE_NEW, "TLSv1.2+TLSv1.3")) {
+            assertTrue(new TlsClient("TLSv1.3", server.port()).served());
+            assertArrayEquals(Guard.ALERT, TlsClient.raw(server.port(), cut));
+            assertEquals(1, server.figures().getRefusedNew());
+        }
+    }
+
+    /** The same message in records of so many bytes. */
+    static byte[] records(byte[] hello, int size) {
+        var out = new java.io.ByteArrayOutputStream();
+        for (int at = 5; at < hello.length; at += size) {
+            int length = Math.min(size, hello.length - at);
+            out.write(hello, 0, 3);
+            out.write(length >> 8);
+            out.write(length);
+            out.write(hello, at, length);
+        }
+        return out.toByteArray();
+    }
+
     /** Flips a bit in what a claim rests on: ticket or identity is the last long part before its end. */
     static byte[] forge(byte[] hello) {
         var reader = new dev.loadline.guard.hello.ClientHelloReader();

@@ -8,7 +8,9 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.loadline.guard.RequestClassifier;
+import dev.loadline.guard.RequestView;
 import dev.loadline.guard.policy.Customer;
+import dev.loadline.guard.policy.Priority;
 import java.lang.management.ManagementFactory;
 import java.net.InetAddress;
 import javax.management.Attribute;
@@ -109,6 +111,48 @@ class ModesTest {
             }
             assertEquals(3, server.figures().getErrors());
             assertEquals(0, server.figures().getRefusedNew());
+        }
+    }
+
+    @Test
+    void with_engines_that_cannot_be_restricted_a_claim_needs_the_budget_of_a_new_connection() throws Exception {
+        String otherJsse = "sslImplementationName=org.apache.tomcat.util.net.jsse.JSSEImplementation";
+        try (var server = new TestServer(ONE_NEW, TLS, otherJsse)) {
+            var known = stranger(server);
+            assertTrue(known.served());
+            assertFalse(known.served());
+            assertEquals(1, server.figures().getRefusedClaims());
+        }
+        try (var server = new TestServer(ALL, TLS, otherJsse)) {
+            var known = stranger(server);
+            assertTrue(known.served());
+            assertTrue(known.served());
+            assertEquals(1, server.figures().getResumedHandshakes());
+        }
+    }
+
+    @Test
+    void a_request_is_shed_with_status_and_retry_after() throws Exception {
+        try (var server = new TestServer(ALL + "; low=/search/**; retryAfter=3s", TLS);
+             var socket = stranger(server).connect()) {
+            assertTrue(TlsClient.get(socket, "/search/1", false).startsWith("HTTP/1.1 200"));
+            server.protocol().setGuardClassifier(new RequestClassifier() {
+                @Override
+                public Priority priority(RequestView request, Priority byPattern) {
+                    assertEquals("GET", request.method());
+                    assertEquals("localhost", request.header("Host"));
+                    return byPattern;
+                }
+            });
+            dev.loadline.guard.ShedForTest.level(server.protocol().guard(), 1);
+            String answer = TlsClient.get(socket, "/search/2?q=x", false);
+            assertTrue(answer.startsWith("HTTP/1.1 503"), answer);
+            assertTrue(answer.contains("Retry-After: 3"), answer);
+            // Tomcat closes a connection after a 503.
+            assertEquals(-1, socket.getInputStream().read());
+            assertTrue(stranger(server).get("/item").startsWith("HTTP/1.1 200"));
+            assertEquals(1, server.figures().getShedRequests());
+            assertEquals(0, server.figures().getErrors());
         }
     }
 

@@ -25,7 +25,8 @@ final class TestServer implements AutoCloseable {
     private final Connector connector;
     private final GuardedHttp11Protocol protocol;
 
-    TestServer(String options, String protocols) throws Exception {
+    /** @param attributes more of the connector, as name=value */
+    TestServer(String options, String protocols, String... attributes) throws Exception {
         Path base = Files.createTempDirectory("guarded");
         tomcat.setBaseDir(base.toString());
         connector = new Connector(GuardedHttp11Protocol.class.getName());
@@ -36,6 +37,10 @@ final class TestServer implements AutoCloseable {
         connector.setProperty("address", "127.0.0.1");
         connector.setProperty("SSLEnabled", "true");
         connector.setProperty("guard", options);
+        for (String attribute : attributes) {
+            String[] part = attribute.split("=", 2);
+            connector.setProperty(part[0], part[1]);
+        }
         var host = new SSLHostConfig();
         host.setProtocols(protocols);
         var certificate = new SSLHostConfigCertificate(host, SSLHostConfigCertificate.Type.UNDEFINED);
