@@ -84,12 +84,13 @@ def spread(values):
     }
 
 
-def finish(name, figures):
-    """Prints the figures as the last line and, in a full run, keeps them in bench/results."""
+def finish(name, figures, command=None):
+    """Prints the figures as the last line and, in a full run, keeps them in bench/results. `command` is what
+    was run, if it is not bench/NAME alone."""
     if not quick():
         result = {
             "bench": name,
-            "command": f"bench/{name}",
+            "command": command or f"bench/{name}",
             "date": datetime.date.today().isoformat(),
             "machine": machine(),
             "figures": figures,

@@ -1,0 +1,2 @@
+/** What reading a hello costs. */
+package dev.loadline.guardbench.hello;

@@ -1,0 +1,193 @@
+"""The auction site behind a protection, on CPUs of its own, and load on it from another CPU.
+
+Terms: a *variant* is a name and the properties that choose the protection (bed/guard-bench's
+Protection); a *point* is one run of the generator at one rate of new sessions. Throughput is
+successful replies per second, sessions are those completed per second.
+"""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+
+import guardbed
+import harness
+
+GUARD = os.path.join(harness.ROOT, "java", "guard-tomcat", "target", "loadline-guard-tomcat.jar")
+START_S = 120
+TICKS = os.sysconf("SC_CLK_TCK")
+
+
+def cpus():
+    """The server's CPU and the generator's."""
+    mine = sorted(os.sched_getaffinity(0))
+    if len(mine) < 2:
+        sys.exit("this needs two CPUs: one for the server, one for the generator")
+    return mine[0], mine[1]
+
+
+class Site:
+    """One running site. Use it in a `with`, or close it. Of several, all can be begun before the first
+    is waited for with ready()."""
+
+    def __init__(self, name, properties, on=None, max_seconds=4 * 3600, options=()):
+        self.name = name
+        self.port = None
+        self.folder = tempfile.TemporaryDirectory()
+        self.port_file = os.path.join(self.folder.name, "port")
+        self.log = open(os.path.join(self.folder.name, "log"), "w+")
+        path = guardbed.classpath() + (f":{GUARD}" if properties.get("protection") == "guarded" else "")
+        if properties.get("protection") == "guarded" and not os.path.exists(GUARD):
+            sys.exit(f"{GUARD} is missing: run `make build` first")
+        on = on if on is not None else str(cpus()[0])
+        self.process = subprocess.Popen(
+            ["taskset", "-c", on, "java", "-Xmx1g", *options, *(f"-D{k}={v}" for k, v in properties.items()), "-cp", path,
+             "dev.loadline.auction.Main", "--port", "0", "--port-file", self.port_file, "--max-seconds", str(max_seconds)],
+            stdout=self.log, stderr=subprocess.STDOUT)
+
+    def ready(self):
+        """Waits until the port answers."""
+        end = time.monotonic() + START_S
+        while not os.path.exists(self.port_file):
+            if self.process.poll() is not None or time.monotonic() > end:
+                self.log.seek(0)
+                text = self.log.read()
+                self.close()
+                sys.exit(f"the site ({self.name}) did not start:\n{text[-3000:]}")
+            time.sleep(0.1)
+        with open(self.port_file) as f:
+            self.port = int(f.read())
+        return self
+
+    def pin(self, on):
+        """Moves all its threads to these CPUs."""
+        subprocess.run(["taskset", "-acp", on, str(self.process.pid)], check=True, capture_output=True)
+
+    def cpu_seconds(self):
+        """CPU time of the process so far."""
+        with open(f"/proc/{self.process.pid}/stat") as f:
+            fields = f.read().rsplit(")", 1)[1].split()
+        return (int(fields[11]) + int(fields[12])) / TICKS
+
+    def wait_idle(self, seconds=20):
+        """Until what the last point left behind has been served or dropped."""
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            before = self.cpu_seconds()
+            time.sleep(0.5)
+            if self.cpu_seconds() - before < 0.05:
+                return
+
+    def resources(self):
+        """Resident memory, threads and descriptors."""
+        with open(f"/proc/{self.process.pid}/status") as f:
+            status = dict(line.split(":", 1) for line in f if ":" in line)
+        return {"resident_mib": int(status["VmRSS"].split()[0]) // 1024, "threads": int(status["Threads"]),
+                "descriptors": len(os.listdir(f"/proc/{self.process.pid}/fd"))}
+
+    def text(self):
+        """What it printed."""
+        self.log.flush()
+        with open(self.log.name) as f:
+            return f.read()
+
+    def close(self):
+        """Ends it; a second call does nothing."""
+        if self.process.poll() is None:
+            self.process.terminate()
+            try:
+                self.process.wait(15)
+            except subprocess.TimeoutExpired:
+                self.process.kill()
+                self.process.wait()
+        self.log.close()
+        self.folder.cleanup()
+
+    def __enter__(self):
+        return self.ready()
+
+    def __exit__(self, *_):
+        self.close()
+
+
+def scenario(folder, versions=("1.3",), changes=()):
+    """The browsing mix with these TLS versions, in a file; `changes` are (key, value) to set besides."""
+    text = subprocess.run([harness.built("loadline"), "load", "--example-config"], capture_output=True, text=True, check=True).stdout
+    listed = ", ".join(f'"{v}"' for v in versions)
+    for key, value in (("versions", f"[{listed}]"), *changes):
+        text, found = re.subn(rf"(?m)^#? ?{key} = .*$", f"{key} = {value}", text, count=1)
+        if not found:
+            sys.exit(f"`loadline load --example-config` has no line '{key} = …': this bench must follow it")
+    path = os.path.join(folder, f"browsing-{'-'.join(versions)}-{abs(hash(tuple(changes))) % 10000}.toml")
+    with open(path, "w") as f:
+        f.write(text)
+    return path
+
+
+def load(port, scenario_file, rate, seconds, think="700ms", seed=1, extra=()):
+    """Runs the generator on its CPU and returns its summary."""
+    command = ["taskset", "-c", str(cpus()[1]), harness.built("loadline"), "load", f"https://127.0.0.1:{port}", "--scenario", scenario_file,
+               "--rate", f"{rate:.4f}", "--think", think, "-d", f"{seconds:.1f}s", "--seed", str(seed), "--json", *extra]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=seconds + 120)
+    if done.returncode != 0:
+        sys.exit(f"{' '.join(command)} ended with {done.returncode}: {done.stderr[-2000:]}")
+    return json.loads(done.stdout)
+
+
+def figures(summary):
+    """What the benches keep of a point. Sessions still under way at its end are neither done nor broken."""
+    sessions = summary["sessions"]
+    ended = sessions["completed"] + sessions["broken"] + sessions["not_started"]
+    return {
+        "replies_per_s": round(summary["replies_per_s"], 2),
+        "sessions_per_s": round(sessions["completed"] / summary["seconds"], 3),
+        "sessions_kept": round(sessions["completed"] / ended, 4) if ended else 1.0,
+        "failures": summary["failures"],
+        "p50_ms": round(summary["response"]["p50_ms"], 2),
+        "p95_ms": round(summary["response"]["p95_ms"], 2),
+        "p99_ms": round(summary["response"]["p99_ms"], 2),
+        "full": summary["handshakes"]["full"],
+        "resumed": summary["handshakes"]["resumed"],
+        "handshakes_failed": summary["handshakes"]["failed"],
+        "generator_cpu": round(summary["generator"]["cpu_share"], 3),
+        "generator_lag_p99_ms": round(summary["generator"]["lag_p99_ms"], 2),
+    }
+
+
+def find_load_line(site, scenario_file, seconds, steps, light_rate=8.0):
+    """(rate, figures there) of the largest rate at which goodput is at least 95% of what is offered and p95
+    is at most four times its value at `light_rate`. Offered is what the light load brings per session and
+    second, less two standard errors of that count. Doubles, then halves the interval `steps` times."""
+    def point(rate, seed):
+        site.wait_idle()
+        return figures(load(site.port, scenario_file, rate, seconds, seed=seed))
+
+    def good(rate, at):
+        holds = (at["sessions_kept"] >= 0.95 and at["p95_ms"] <= objective_ms
+                 and at["replies_per_s"] >= least * rate / light_rate)
+        print(f"  {rate:8.2f} sessions/s: {at['replies_per_s']:8.1f} replies/s, p95 {at['p95_ms']:8.1f} ms, "
+              f"{at['sessions_kept']:6.1%} kept{'' if holds else ', beyond'}", flush=True)
+        return holds
+
+    # Twice: the first may still be warming up.
+    lights = [point(light_rate, 1), point(light_rate, 2)]
+    low, best = light_rate, min(lights, key=lambda p: p["p95_ms"])
+    replies = seconds * sum(p["replies_per_s"] for p in lights) / 2
+    least = best["replies_per_s"] * max(0.0, 0.95 - 2 / max(1, replies) ** 0.5)
+    objective_ms = 4 * best["p95_ms"]
+    good(low, best)
+    high = 2 * low
+    while good(high, at := point(high, 3)):
+        low, best, high = high, at, 2 * high
+        if high > 4096:
+            sys.exit("no load line below 4096 sessions/s: something is wrong with the measurement")
+    for i in range(steps):
+        middle = (low + high) / 2
+        if good(middle, at := point(middle, 4 + i)):
+            low, best = middle, at
+        else:
+            high = middle
+    return low, best

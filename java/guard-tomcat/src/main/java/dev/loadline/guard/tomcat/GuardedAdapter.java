@@ -1,0 +1,100 @@
+package dev.loadline.guard.tomcat;
+
+import dev.loadline.guard.Guard;
+import dev.loadline.guard.GuardedConnection;
+import dev.loadline.guard.RequestView;
+import java.net.InetAddress;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import org.apache.coyote.Adapter;
+import org.apache.coyote.Request;
+import org.apache.coyote.Response;
+import org.apache.tomcat.util.net.SocketEvent;
+
+/** Answers 503 in place of the servlets where the guard says so, before anything is mapped or parsed. */
+final class GuardedAdapter implements Adapter {
+    private final Adapter next;
+    private final GuardedEndpoint endpoint;
+
+    GuardedAdapter(Adapter next, GuardedEndpoint endpoint) {
+        this.next = next;
+        this.endpoint = endpoint;
+    }
+
+    @Override
+    public void service(Request request, Response response) throws Exception {
+        Guard guard = endpoint.active();
+        GuardedConnection connection = Serving.current();
+        if (guard != null && connection != null && connection.refusesRequest(new View(request, connection))) {
+            refuse(guard, connection, response);
+            return;
+        }
+        next.service(request, response);
+    }
+
+    private static void refuse(Guard guard, GuardedConnection connection, Response response) throws Exception {
+        byte[] body = guard.page().getBytes(StandardCharsets.UTF_8);
+        response.setStatus(503);
+        response.setHeader("Retry-After", Long.toString(guard.retryAfterSeconds()));
+        response.setHeader("Cache-Control", "no-store");
+        if (connection.page()) {
+            response.setHeader("Connection", "close");
+        }
+        response.setContentType(body.length > 0 && body[0] == '<' ? "text/html;charset=utf-8" : "text/plain;charset=utf-8");
+        response.setContentLength(body.length);
+        response.doWrite(ByteBuffer.wrap(body));
+        response.action(org.apache.coyote.ActionCode.CLOSE, null);
+    }
+
+    private record View(Request request, GuardedConnection connection) implements RequestView {
+        @Override
+        public String method() {
+            return request.method().toString();
+        }
+
+        @Override
+        public String path() {
+            return request.requestURI().toString();
+        }
+
+        @Override
+        public String header(String name) {
+            return request.getHeader(name);
+        }
+
+        @Override
+        public InetAddress remoteAddress() {
+            return connection.remoteAddress();
+        }
+
+        @Override
+        public int earlierRequests() {
+            return connection.requests();
+        }
+    }
+
+    @Override
+    public boolean prepare(Request request, Response response) throws Exception {
+        return next.prepare(request, response);
+    }
+
+    @Override
+    public boolean asyncDispatch(Request request, Response response, SocketEvent status) throws Exception {
+        return next.asyncDispatch(request, response, status);
+    }
+
+    @Override
+    public void log(Request request, Response response, long time) {
+        next.log(request, response, time);
+    }
+
+    @Override
+    public void checkRecycled(Request request, Response response) {
+        next.checkRecycled(request, response);
+    }
+
+    @Override
+    public String getDomain() {
+        return next.getDomain();
+    }
+}

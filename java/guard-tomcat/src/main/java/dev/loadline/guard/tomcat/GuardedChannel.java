@@ -1,0 +1,268 @@
+package dev.loadline.guard.tomcat;
+
+import dev.loadline.guard.Action;
+import dev.loadline.guard.Guard;
+import dev.loadline.guard.GuardedConnection;
+import dev.loadline.guard.Mode;
+import dev.loadline.guard.Refused;
+import dev.loadline.guard.hello.ClientHelloReader;
+import dev.loadline.guard.hello.NotTls;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.SocketChannel;
+import java.util.Arrays;
+import javax.net.ssl.SSLEngineResult;
+import javax.net.ssl.SSLException;
+import org.apache.tomcat.util.buf.ByteBufferUtils;
+import org.apache.tomcat.util.net.NioEndpoint.NioSocketWrapper;
+import org.apache.tomcat.util.net.SecureNioChannel;
+import org.apache.tomcat.util.net.SocketBufferHandler;
+
+/**
+ * A TLS channel whose first bytes are read by the guard. States: greeting (the hello is not whole),
+ * decided, and then as Tomcat's. Tomcat uses a channel for one connection after another; {@link Serving}
+ * is of one.
+ */
+final class GuardedChannel extends SecureNioChannel {
+    /** What to do after having read. */
+    enum Heard { MORE, GO_ON, CLOSE }
+
+    /** What {@link #handshake} answers when all is done: Tomcat acts on 0, -1, OP_READ and OP_WRITE only. */
+    private static final int REFUSED = 2;
+    private static final int RECORD_HEADER = 5;
+    private static final int MAX_RECORD = 16_384;
+
+    private final GuardedEndpoint endpoint;
+    private final ClientHelloReader reader = new ClientHelloReader();
+    private volatile NioSocketWrapper greetingWrapper;
+    private volatile Serving serving;
+    private volatile long greetedAtNanos;
+    private Action action = Action.SERVE;
+    /** Records of a long hello that Tomcat is not to see before it has made an engine. */
+    private byte[] held;
+
+    GuardedChannel(SocketBufferHandler buffers, GuardedEndpoint endpoint) {
+        super(buffers, endpoint);
+        this.endpoint = endpoint;
+    }
+
+    @Override
+    public void reset(SocketChannel channel, NioSocketWrapper wrapper) throws IOException {
+        super.reset(channel, wrapper);
+        serving = null;
+        greetingWrapper = null;
+        action = Action.SERVE;
+        held = null;
+        reader.reset();
+    }
+
+    /** A connection begins; its hello is awaited. */
+    void greet(NioSocketWrapper wrapper, GuardedConnection connection) {
+        serving = new Serving(connection);
+        greetedAtNanos = System.nanoTime();
+        greetingWrapper = wrapper;
+    }
+
+    boolean greeting() {
+        return greetingWrapper != null;
+    }
+
+    /**
+     * Closes the connection if it did not say hello in time. On the guard's thread: should the poller close
+     * it at this moment and the acceptor take the channel for another one, the wrapper is still the old one's.
+     */
+    boolean timeOut(long nowNanos, long limitNanos) {
+        NioSocketWrapper wrapper = greetingWrapper;
+        if (wrapper == null || nowNanos - greetedAtNanos <= limitNanos || wrapper != greetingWrapper) {
+            return false;
+        }
+        wrapper.close();
+        return true;
+    }
+
+    Serving serving() {
+        return serving;
+    }
+
+    /** Reads what came and decides as soon as the hello is whole. On the poller's thread; never blocks. */
+    Heard hear() {
+        Guard guard = endpoint.active();
+        try {
+            if (guard == null) {
+                return goOn();
+            }
+            int before = netInBuffer.position();
+            int read = sc.read(netInBuffer);
+            if (read < 0) {
+                return Heard.CLOSE;
+            }
+            ByteBuffer fresh = netInBuffer.duplicate().position(before).limit(before + read);
+            Heard heard = switch (reader.feed(fresh)) {
+                case NEED_MORE -> more();
+                case NOT_TLS -> notTls(guard, reader.notTls());
+                case HELLO -> decide();
+            };
+            if (heard == Heard.GO_ON) {
+                goOn();
+            }
+            return heard;
+        } catch (IOException e) {
+            return Heard.CLOSE; // the client is gone
+        } catch (RuntimeException | LinkageError e) {
+            if (guard != null) {
+                guard.failed(e);
+            }
+            return goOn();
+        }
+    }
+
+    private Heard goOn() {
+        greetingWrapper = null;
+        reader.reset();
+        return Heard.GO_ON;
+    }
+
+    /** The reader gives up long before the sum of these. */
+    private Heard more() {
+        if (!netInBuffer.hasRemaining()) {
+            netInBuffer = ByteBufferUtils.expand(netInBuffer, 2 * netInBuffer.capacity());
+        }
+        return Heard.MORE;
+    }
+
+    private Heard notTls(Guard guard, NotTls why) throws IOException {
+        // Tomcat answers plain HTTP with a hint that this port speaks TLS, and JSSE knows the oldest hellos.
+        if (guard.mode() != Mode.ENFORCE || why == NotTls.PLAIN_HTTP || why == NotTls.SSLV2_HELLO) {
+            return Heard.GO_ON;
+        }
+        guard.refusedUnheard(Refused.NOT_TLS);
+        return Heard.CLOSE;
+    }
+
+    /**
+     * Tomcat reads a hello that came in several records as if their headers were part of it, and fails,
+     * once all of it is in the buffer, as it is here. One record is made of them; the handshake's hash is
+     * over messages and not records (RFC 8446 4.4.1). What is longer than a record may be is held back but
+     * for its first record, of which Tomcat then sees that it is not whole.
+     */
+    private void join(int helloBytes) {
+        byte[] all = new byte[netInBuffer.position()];
+        netInBuffer.duplicate().flip().get(all);
+        byte[] joined = new byte[helloBytes];
+        int length = 0;
+        for (int at = 0; at < helloBytes; ) {
+            int record = (all[at + 3] & 0xff) << 8 | all[at + 4] & 0xff;
+            if (at + RECORD_HEADER + record > helloBytes) {
+                return; // its last record holds more than the hello, which no client does
+            }
+            System.arraycopy(all, at + RECORD_HEADER, joined, length, record);
+            length += record;
+            at += RECORD_HEADER + record;
+        }
+        netInBuffer.clear();
+        if (length <= MAX_RECORD) {
+            netInBuffer.put(all, 0, 3).putShort((short) length).put(joined, 0, length);
+            netInBuffer.put(all, helloBytes, all.length - helloBytes);
+        } else {
+            int first = RECORD_HEADER + ((all[3] & 0xff) << 8 | all[4] & 0xff);
+            netInBuffer.put(all, 0, first);
+            held = Arrays.copyOfRange(all, first, all.length);
+        }
+    }
+
+    @Override
+    protected SSLEngineResult handshakeUnwrap(boolean read) throws IOException {
+        byte[] more = held;
+        if (more != null) {
+            held = null;
+            if (netInBuffer.remaining() < more.length) {
+                netInBuffer = ByteBufferUtils.expand(netInBuffer, netInBuffer.position() + more.length);
+            }
+            netInBuffer.put(more);
+        }
+        return super.handshakeUnwrap(read);
+    }
+
+    private Heard decide() throws IOException {
+        if (reader.hello().records() > 1) {
+            join(reader.hello().bytes());
+        }
+        action = serving.connection().decide(reader.hello(), endpoint.speaksTls13(), endpoint.restricts());
+        return switch (action) {
+            case SERVE, SERVE_RESUMED_ONLY, SERVE_PAGE -> Heard.GO_ON;
+            case ALERT -> {
+                sc.write(ByteBuffer.wrap(Guard.ALERT)); // seven bytes fit the empty buffer of a new socket
+                yield Heard.CLOSE;
+            }
+            case CLOSE -> Heard.CLOSE;
+        };
+    }
+
+    @Override
+    public int handshake(boolean read, boolean write) throws IOException {
+        Serving now = serving;
+        if (now == null || handshakeComplete) {
+            return super.handshake(read, write);
+        }
+        NioSocketWrapper wrapper = socketWrapper;
+        boolean restricted = action == Action.SERVE_RESUMED_ONLY;
+        if (restricted && sslEngine == null) {
+            ResumeOnly.begin();
+        }
+        long begin = GuardedEndpoint.cpuNanos();
+        int result = 0;
+        SSLException failure = null;
+        try {
+            result = super.handshake(read, write);
+            return result;
+        } catch (SSLException e) {
+            failure = e;
+            if (!restricted) {
+                throw e;
+            }
+            result = REFUSED;
+            return result;
+        } finally {
+            ResumeOnly.end();
+            now.handshakeRan(GuardedEndpoint.cpuNanos() - begin);
+            if (failure != null || result == -1 && sslEngine != null && sslEngine.isOutboundDone()) {
+                now.connection().handshakeFailed();
+            } else if (handshakeComplete) {
+                now.connection().handshakeDone(sslEngine.getSession().getCreationTime());
+            }
+            if (result == REFUSED) {
+                refuse(wrapper);
+            }
+        }
+    }
+
+    /** As early as can be for a claim that was not good: no Processor, no access log, no TLS close. */
+    private void refuse(NioSocketWrapper wrapper) throws IOException {
+        sslEngine = null;
+        Guard guard = endpoint.active();
+        if (guard != null && guard.alerts()) {
+            sc.write(ByteBuffer.wrap(Guard.ALERT));
+        }
+        wrapper.close();
+    }
+
+    @Override
+    public void close() throws IOException {
+        ended();
+        super.close();
+    }
+
+    @Override
+    public void close(boolean force) throws IOException {
+        ended();
+        super.close(force);
+    }
+
+    private void ended() {
+        greetingWrapper = null;
+        Serving now = serving;
+        if (now != null) {
+            now.connection().closed();
+        }
+    }
+}

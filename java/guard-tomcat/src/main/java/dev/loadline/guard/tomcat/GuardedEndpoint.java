@@ -1,0 +1,216 @@
+package dev.loadline.guard.tomcat;
+
+import dev.loadline.guard.Guard;
+import dev.loadline.guard.Mode;
+import dev.loadline.guard.Refused;
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.channels.SocketChannel;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import org.apache.tomcat.util.net.NioChannel;
+import org.apache.tomcat.util.net.NioEndpoint;
+import org.apache.tomcat.util.net.SSLHostConfig;
+import org.apache.tomcat.util.net.SocketBufferHandler;
+import org.apache.tomcat.util.net.SocketEvent;
+import org.apache.tomcat.util.net.SocketProcessorBase;
+import org.apache.tomcat.util.net.SocketWrapperBase;
+
+/** An endpoint that asks the guard before it hands a new connection to a worker. */
+public class GuardedEndpoint extends NioEndpoint {
+    private static final System.Logger LOG = System.getLogger("loadline-guard");
+    private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
+    private static final boolean CPU_TIME = THREADS.isCurrentThreadCpuTimeSupported();
+    private static final InetAddress UNKNOWN = InetAddress.getLoopbackAddress();
+
+    /** Connections whose hello is not whole yet: none stays longer than the time-out. */
+    private final Set<GuardedChannel> greeting = ConcurrentHashMap.newKeySet();
+    private volatile Guard guard;
+    private volatile boolean speaksTls13;
+    private volatile boolean restricts;
+
+    /** The guard to ask from now on. */
+    void guard(Guard guard) {
+        this.guard = guard;
+        restricts = GuardedSslImplementation.class.getName().equals(getSslImplementationName());
+        if (!restricts) {
+            LOG.log(System.Logger.Level.WARNING, "loadline-guard: sslImplementationName is " + getSslImplementationName()
+                + ": its engines cannot be told to resume only, so that a client which claims a session is admitted"
+                + " only out of the budget for new ones. Remove the attribute to use JSSE.");
+        }
+        readProtocols();
+        guard.onTick(this::expire);
+    }
+
+    /** Reads which versions of TLS are enabled: known once the endpoint is bound. */
+    void readProtocols() {
+        boolean any = false;
+        for (SSLHostConfig host : findSslHostConfigs()) {
+            String[] enabled = host.getEnabledProtocols();
+            any |= enabled == null || List.of(enabled).contains("TLSv1.3");
+        }
+        speaksTls13 = any;
+    }
+
+    /** The guard, if there is one and it is on. */
+    Guard active() {
+        Guard now = guard;
+        return now == null || now.mode() == Mode.OFF ? null : now;
+    }
+
+    /** Whether TLS 1.3 is enabled for any host. */
+    boolean speaksTls13() {
+        return speaksTls13;
+    }
+
+    /** Whether engines can be made that only resume. */
+    boolean restricts() {
+        return restricts;
+    }
+
+    /**
+     * As in {@code NioEndpoint}, except for the class of the channel: Tomcat 11 has a method to override for
+     * that alone, 10.1 has not.
+     */
+    @Override
+    protected boolean setSocketOptions(SocketChannel socket) {
+        Guard now = active();
+        if (!isSSLEnabled()) {
+            return super.setSocketOptions(socket);
+        }
+        NioSocketWrapper wrapper = null;
+        try {
+            NioChannel channel = getNioChannels() == null ? null : getNioChannels().pop();
+            if (!(channel instanceof GuardedChannel)) {
+                if (channel != null) {
+                    channel.free();
+                }
+                channel = new GuardedChannel(new SocketBufferHandler(socketProperties.getAppReadBufSize(),
+                    socketProperties.getAppWriteBufSize(), socketProperties.getDirectBuffer()), this);
+            }
+            var made = new NioSocketWrapper(channel, this);
+            channel.reset(socket, made);
+            connections.put(socket, made);
+            wrapper = made;
+            socket.configureBlocking(false);
+            if (getUnixDomainSocketPath() == null) {
+                socketProperties.setProperties(socket.socket());
+            }
+            wrapper.setReadTimeout(getConnectionTimeout());
+            wrapper.setWriteTimeout(getConnectionTimeout());
+            wrapper.setKeepAliveLeft(getMaxKeepAliveRequests());
+            if (now != null) {
+                ((GuardedChannel) channel).greet(wrapper, now.connection(address(socket)));
+                greeting.add((GuardedChannel) channel);
+            }
+            getPoller().register(wrapper);
+            return true;
+        } catch (Exception | LinkageError e) {
+            LOG.log(System.Logger.Level.ERROR, "loadline-guard: a connection could not be set up", e);
+            if (wrapper == null) {
+                destroySocket(socket);
+            }
+            return false;
+        }
+    }
+
+    private static InetAddress address(SocketChannel socket) throws java.io.IOException {
+        return socket.getRemoteAddress() instanceof InetSocketAddress inet ? inet.getAddress() : UNKNOWN;
+    }
+
+    /** The poller's threads come through here with each event, before it is queued for a worker. */
+    @Override
+    public boolean processSocket(SocketWrapperBase<NioChannel> wrapper, SocketEvent event, boolean dispatch) {
+        if (wrapper != null && wrapper.getSocket() instanceof GuardedChannel channel) {
+            if (channel.greeting() && !hear(channel, wrapper, event)) {
+                return true;
+            }
+            Serving serving = channel.serving();
+            if (serving != null) {
+                serving.connection().dispatched();
+                if (super.processSocket(wrapper, event, dispatch)) {
+                    return true;
+                }
+                serving.connection().done(); // the pool takes nothing more
+                return false;
+            }
+        }
+        return super.processSocket(wrapper, event, dispatch);
+    }
+
+    /** Reads more of a hello; whether the connection may go on to a worker. */
+    private boolean hear(GuardedChannel channel, SocketWrapperBase<NioChannel> wrapper, SocketEvent event) {
+        GuardedChannel.Heard heard = event == SocketEvent.OPEN_READ ? channel.hear() : GuardedChannel.Heard.GO_ON;
+        switch (heard) {
+            case MORE -> wrapper.registerReadInterest();
+            case GO_ON -> greeting.remove(channel);
+            case CLOSE -> {
+                greeting.remove(channel);
+                wrapper.close();
+            }
+        }
+        return heard == GuardedChannel.Heard.GO_ON;
+    }
+
+    /** Closes whoever takes too long to say hello. */
+    private void expire() {
+        Guard now = guard;
+        long nanos = System.nanoTime();
+        for (GuardedChannel channel : greeting) {
+            if (!channel.greeting()) {
+                greeting.remove(channel);
+            } else if (now.mode() == Mode.ENFORCE && channel.timeOut(nanos, now.helloTimeoutNanos())) {
+                greeting.remove(channel);
+                now.refusedUnheard(Refused.SLOW_HELLO);
+            }
+        }
+    }
+
+    /** Connections that have not said hello yet. */
+    int greetingCount() {
+        return greeting.size();
+    }
+
+    @Override
+    protected SocketProcessorBase<NioChannel> createSocketProcessor(SocketWrapperBase<NioChannel> wrapper, SocketEvent event) {
+        return new GuardedProcessor(wrapper, event);
+    }
+
+    /** CPU time of this thread; 0 where it cannot be known, as on a virtual thread. */
+    static long cpuNanos() {
+        if (!CPU_TIME) {
+            return 0;
+        }
+        try {
+            return Math.max(0, THREADS.getCurrentThreadCpuTime());
+        } catch (UnsupportedOperationException e) {
+            return 0;
+        }
+    }
+
+    /** A worker's task: as in {@code NioEndpoint}, with its CPU time and its time in the queue reported. */
+    protected class GuardedProcessor extends SocketProcessor {
+        public GuardedProcessor(SocketWrapperBase<NioChannel> wrapper, SocketEvent event) {
+            super(wrapper, event);
+        }
+
+        @Override
+        protected void doRun() {
+            // Not the channel: it may serve another connection before this run is over.
+            Serving serving = socketWrapper.getSocket() instanceof GuardedChannel channel ? channel.serving() : null;
+            if (serving == null) {
+                super.doRun();
+                return;
+            }
+            serving.begin();
+            try {
+                super.doRun();
+            } finally {
+                serving.end();
+            }
+        }
+    }
+}

@@ -1,0 +1,186 @@
+package dev.loadline.guard.tomcat;
+
+import static dev.loadline.guard.tomcat.GuardedTomcatTest.ALL;
+import static dev.loadline.guard.tomcat.GuardedTomcatTest.ONE_NEW;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.loadline.guard.RequestClassifier;
+import dev.loadline.guard.RequestView;
+import dev.loadline.guard.policy.Customer;
+import dev.loadline.guard.policy.Priority;
+import java.lang.management.ManagementFactory;
+import java.net.InetAddress;
+import javax.management.Attribute;
+import javax.management.MBeanServer;
+import javax.management.ObjectName;
+import org.apache.catalina.connector.Connector;
+import org.junit.jupiter.api.Test;
+
+/** Modes, exemptions, what the refused see, and what happens when the guard itself fails. */
+class ModesTest {
+    private static final String TLS = "TLSv1.2+TLSv1.3";
+
+    private static TlsClient stranger(TestServer server) throws Exception {
+        return new TlsClient("TLSv1.3", server.port());
+    }
+
+    @Test
+    void observing_decides_and_counts_and_lets_everyone_in() throws Exception {
+        try (var server = new TestServer(ONE_NEW + "; mode=observe", TLS)) {
+            for (int i = 0; i < 4; i++) {
+                assertTrue(stranger(server).served());
+            }
+            assertEquals(3, server.figures().getRefusedNew());
+            assertTrue(server.figures().isRefusing());
+        }
+    }
+
+    @Test
+    void the_mode_is_switched_at_run_time_through_jmx() throws Exception {
+        try (var server = new TestServer(ONE_NEW + "; mode=observe", TLS)) {
+            assertTrue(stranger(server).served());
+            assertTrue(stranger(server).served());
+            MBeanServer beans = ManagementFactory.getPlatformMBeanServer();
+            ObjectName name = beans.queryNames(new ObjectName("dev.loadline:type=Guard,*"), null).iterator().next();
+            beans.setAttribute(name, new Attribute("Mode", "enforce"));
+            assertFalse(stranger(server).served());
+            beans.setAttribute(name, new Attribute("Mode", "off"));
+            long counted = (Long) beans.getAttribute(name, "Connections");
+            assertTrue(stranger(server).served());
+            assertEquals(counted, beans.getAttribute(name, "Connections"), "off looks at nobody");
+            assertEquals("off", beans.getAttribute(name, "Mode"));
+            assertThrows(Exception.class, () -> beans.setAttribute(name, new Attribute("Mode", "on")));
+        }
+    }
+
+    @Test
+    void the_bean_is_gone_with_the_connector() throws Exception {
+        new TestServer(ALL, TLS).close();
+        assertEquals(0, ManagementFactory.getPlatformMBeanServer()
+            .queryNames(new ObjectName("dev.loadline:type=Guard,*"), null).size());
+    }
+
+    @Test
+    void exempt_addresses_always_pass() throws Exception {
+        try (var server = new TestServer(ONE_NEW + "; exempt=127.0.0.0/8", TLS)) {
+            for (int i = 0; i < 3; i++) {
+                assertTrue(stranger(server).served());
+            }
+            assertEquals(3, server.figures().getExempted());
+        }
+    }
+
+    @Test
+    void a_refused_client_may_be_shown_a_page() throws Exception {
+        try (var server = new TestServer(ONE_NEW.replace("cpus=1", "cpus=64") + "; refuse=page; pageShare=1; retryAfter=7s", TLS)) {
+            assertTrue(stranger(server).served());
+            TestServer.until("a budget for pages", () -> {
+                try {
+                    String answer = stranger(server).get("/");
+                    return answer.startsWith("HTTP/1.1 503") && answer.contains("Retry-After: 7") && answer.contains("busy");
+                } catch (Exception e) {
+                    return false;
+                }
+            });
+            assertTrue(server.figures().getPages() >= 1);
+        }
+    }
+
+    @Test
+    void closing_says_nothing() throws Exception {
+        try (var server = new TestServer(ONE_NEW + "; refuse=close", TLS)) {
+            assertTrue(stranger(server).served());
+            assertEquals(0, TlsClient.raw(server.port(), stranger(server).hello()).length);
+        }
+    }
+
+    @Test
+    void an_error_inside_the_guard_lets_in_and_is_counted() throws Exception {
+        try (var server = new TestServer(ONE_NEW, TLS)) {
+            server.protocol().setGuardClassifier(new RequestClassifier() {
+                @Override
+                public Customer customer(InetAddress address, String serverName) {
+                    throw new IllegalStateException("a fault of the classifier");
+                }
+            });
+            for (int i = 0; i < 3; i++) {
+                assertTrue(stranger(server).served());
+            }
+            assertEquals(3, server.figures().getErrors());
+            assertEquals(0, server.figures().getRefusedNew());
+        }
+    }
+
+    @Test
+    void with_engines_that_cannot_be_restricted_a_claim_needs_the_budget_of_a_new_connection() throws Exception {
+        String otherJsse = "sslImplementationName=org.apache.tomcat.util.net.jsse.JSSEImplementation";
+        try (var server = new TestServer(ONE_NEW, TLS, otherJsse)) {
+            var known = stranger(server);
+            assertTrue(known.served());
+            assertFalse(known.served());
+            assertEquals(1, server.figures().getRefusedClaims());
+        }
+        try (var server = new TestServer(ALL, TLS, otherJsse)) {
+            var known = stranger(server);
+            assertTrue(known.served());
+            assertTrue(known.served());
+            assertEquals(1, server.figures().getResumedHandshakes());
+        }
+    }
+
+    @Test
+    void a_request_is_shed_with_status_and_retry_after() throws Exception {
+        try (var server = new TestServer(ALL + "; low=/search/**; retryAfter=3s", TLS);
+             var socket = stranger(server).connect()) {
+            assertTrue(TlsClient.get(socket, "/search/1", false).startsWith("HTTP/1.1 200"));
+            server.protocol().setGuardClassifier(new RequestClassifier() {
+                @Override
+                public Priority priority(RequestView request, Priority byPattern) {
+                    assertEquals("GET", request.method());
+                    assertEquals("localhost", request.header("Host"));
+                    return byPattern;
+                }
+            });
+            dev.loadline.guard.ShedForTest.level(server.protocol().guard(), 1);
+            String answer = TlsClient.get(socket, "/search/2?q=x", false);
+            assertTrue(answer.startsWith("HTTP/1.1 503"), answer);
+            assertTrue(answer.contains("Retry-After: 3"), answer);
+            // Tomcat closes a connection after a 503.
+            assertEquals(-1, socket.getInputStream().read());
+            assertTrue(stranger(server).get("/item").startsWith("HTTP/1.1 200"));
+            assertEquals(1, server.figures().getShedRequests());
+            assertEquals(0, server.figures().getErrors());
+        }
+    }
+
+    @Test
+    void a_wrong_option_is_said_where_the_connector_is_configured() {
+        var connector = new Connector(GuardedHttp11Protocol.class.getName());
+        var protocol = (GuardedHttp11Protocol) connector.getProtocolHandler();
+        assertThrows(IllegalArgumentException.class, () -> protocol.setGuard("mode=on"));
+    }
+
+    @Test
+    void a_connector_may_be_stopped_and_started_again() throws Exception {
+        try (var server = new TestServer(ALL, TLS)) {
+            assertTrue(stranger(server).served());
+            server.restart();
+            assertTrue(stranger(server).served());
+            assertEquals(1, server.figures().getFullHandshakes(), "a new guard counts anew");
+        }
+    }
+
+    @Test
+    void a_server_without_tls_13_takes_session_ids_for_claims() throws Exception {
+        try (var server = new TestServer(ONE_NEW, "TLSv1.2")) {
+            var known = new TlsClient("TLSv1.2", server.port());
+            assertTrue(known.served());
+            assertTrue(known.served());
+            assertEquals(1, server.figures().getResumedHandshakes());
+            assertFalse(new TlsClient("TLSv1.2", server.port()).served());
+        }
+    }
+}

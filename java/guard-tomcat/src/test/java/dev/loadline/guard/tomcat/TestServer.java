@@ -1,0 +1,119 @@
+package dev.loadline.guard.tomcat;
+
+import dev.loadline.guard.GuardMXBean;
+import jakarta.servlet.http.HttpServlet;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletResponse;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.concurrent.TimeUnit;
+import org.apache.catalina.Context;
+import org.apache.catalina.LifecycleException;
+import org.apache.catalina.connector.Connector;
+import org.apache.catalina.core.StandardContext;
+import org.apache.catalina.startup.Tomcat;
+import org.apache.tomcat.util.net.SSLHostConfig;
+import org.apache.tomcat.util.net.SSLHostConfigCertificate;
+
+/** An embedded Tomcat with a guarded connector on a free port of the loopback, and one servlet. */
+final class TestServer implements AutoCloseable {
+    static final String PASSWORD = "changeit";
+    private static Path keyStore;
+
+    private final Tomcat tomcat = new Tomcat();
+    private final Connector connector;
+    private final GuardedHttp11Protocol protocol;
+
+    /** @param attributes more of the connector, as name=value */
+    TestServer(String options, String protocols, String... attributes) throws Exception {
+        Path base = Files.createTempDirectory("guarded");
+        tomcat.setBaseDir(base.toString());
+        connector = new Connector(GuardedHttp11Protocol.class.getName());
+        connector.setPort(0);
+        connector.setSecure(true);
+        connector.setScheme("https");
+        connector.setThrowOnFailure(true);
+        connector.setProperty("address", "127.0.0.1");
+        connector.setProperty("SSLEnabled", "true");
+        connector.setProperty("guard", options);
+        for (String attribute : attributes) {
+            String[] part = attribute.split("=", 2);
+            connector.setProperty(part[0], part[1]);
+        }
+        var host = new SSLHostConfig();
+        host.setProtocols(protocols);
+        var certificate = new SSLHostConfigCertificate(host, SSLHostConfigCertificate.Type.UNDEFINED);
+        certificate.setCertificateKeystoreFile(keyStore().toString());
+        certificate.setCertificateKeystorePassword(PASSWORD);
+        host.addCertificate(certificate);
+        connector.addSslHostConfig(host);
+        tomcat.getService().addConnector(connector);
+        Context context = tomcat.addContext("", base.toString());
+        if (context instanceof StandardContext standard) {
+            // Tomcat would look for leaks of a reloaded application, by reflection that JDK 17 forbids.
+            standard.setClearReferencesThreadLocals(false);
+            standard.setClearReferencesRmiTargets(false);
+        }
+        Tomcat.addServlet(context, "hello", new HttpServlet() {
+            @Override
+            protected void doGet(HttpServletRequest request, HttpServletResponse response) throws IOException {
+                response.getWriter().print("hello " + request.getRequestURI());
+            }
+        });
+        context.addServletMappingDecoded("/", "hello");
+        tomcat.start();
+        protocol = (GuardedHttp11Protocol) connector.getProtocolHandler();
+    }
+
+    static synchronized Path keyStore() throws Exception {
+        if (keyStore == null) {
+            Path file = Files.createTempDirectory("keys").resolve("keys.p12");
+            var process = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "keytool").toString(),
+                "-genkeypair", "-keyalg", "EC", "-groupname", "secp256r1", "-alias", "server", "-keystore", file.toString(),
+                "-storepass", PASSWORD, "-dname", "CN=localhost", "-ext", "san=dns:localhost").inheritIO().start();
+            if (!process.waitFor(60, TimeUnit.SECONDS) || process.exitValue() != 0) {
+                throw new IOException("keytool made no key");
+            }
+            keyStore = file;
+        }
+        return keyStore;
+    }
+
+    int port() {
+        return connector.getLocalPort();
+    }
+
+    GuardedHttp11Protocol protocol() {
+        return protocol;
+    }
+
+    GuardMXBean figures() {
+        return protocol.guard().figures();
+    }
+
+    GuardedEndpoint endpoint() {
+        return protocol.guardedEndpoint();
+    }
+
+    void restart() throws LifecycleException {
+        connector.stop();
+        connector.start();
+    }
+
+    @Override
+    public void close() throws LifecycleException {
+        tomcat.stop();
+        tomcat.destroy();
+    }
+
+    /** Waits for something that happens on another thread. */
+    static void until(String what, java.util.function.BooleanSupplier holds) throws InterruptedException {
+        for (long end = System.nanoTime() + 20_000_000_000L; !holds.getAsBoolean(); ) {
+            if (System.nanoTime() > end) {
+                throw new AssertionError("not within 20 s: " + what);
+            }
+            Thread.sleep(10);
+        }
+    }
+}

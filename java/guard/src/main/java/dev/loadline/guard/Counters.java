@@ -1,0 +1,43 @@
+package dev.loadline.guard;
+
+import java.util.EnumMap;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.LongAdder;
+
+/** What happened since the start. Thread-safe, cheap to add to. */
+final class Counters {
+    final LongAdder connections = new LongAdder();
+    final LongAdder full = new LongAdder();
+    final LongAdder resumed = new LongAdder();
+    final LongAdder failed = new LongAdder();
+    final LongAdder vanished = new LongAdder();
+    final LongAdder claims = new LongAdder();
+    final LongAdder badClaims = new LongAdder();
+    final LongAdder exempt = new LongAdder();
+    final LongAdder requests = new LongAdder();
+    final LongAdder pages = new LongAdder();
+    final LongAdder errors = new LongAdder();
+    final LongAdder open = new LongAdder();
+    final LongAdder refusedNew = new LongAdder();
+    final LongAdder refusedClaims = new LongAdder();
+    /** CPU time of handshakes and requests that was reported. */
+    final LongAdder attributedCpuNanos = new LongAdder();
+    /** Events that were handed to a worker and are not done. */
+    final AtomicInteger underWay = new AtomicInteger();
+    /** Time that events were under way. */
+    final LongAdder underWayNanos = new LongAdder();
+    /** Time that events waited for a worker thread. */
+    final LongAdder queuedNanos = new LongAdder();
+    private final Map<Refused, LongAdder> refused = new EnumMap<>(Refused.class);
+
+    Counters() {
+        for (Refused why : Refused.values()) {
+            refused.put(why, new LongAdder());
+        }
+    }
+
+    LongAdder refused(Refused why) {
+        return refused.get(why);
+    }
+}

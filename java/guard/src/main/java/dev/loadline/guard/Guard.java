@@ -1,0 +1,333 @@
+package dev.loadline.guard;
+
+import dev.loadline.guard.abuse.ClaimWatch;
+import dev.loadline.guard.policy.Admission;
+import dev.loadline.guard.policy.Correction;
+import dev.loadline.guard.policy.Costs;
+import dev.loadline.guard.policy.Outcome;
+import dev.loadline.guard.policy.Priority;
+import dev.loadline.guard.policy.Shedding;
+import dev.loadline.guard.policy.Verdict;
+import java.net.InetAddress;
+import java.util.concurrent.atomic.LongAdder;
+
+/**
+ * One guard of one connector: keeps the state that {@code policy} decides by, under one lock, and the
+ * counters. {@link GuardThread} moves it on in time.
+ */
+public final class Guard implements AutoCloseable {
+    /** The alert internal_error, fatal, in a record of its own: what JSSE answers to who may not resume. */
+    public static final byte[] ALERT = {21, 3, 3, 0, 2, 2, 80};
+
+    private final String name;
+    private final GuardSettings settings;
+    private final Counters counters = new Counters();
+    private final Object lock = new Object();
+    private final Costs costs;
+    private final Correction correction;
+    private final Admission admission;
+    private final Shedding shedding = new Shedding();
+    private final ClaimWatch watch;
+    private final LongAdder[] requestCpuNanos = {new LongAdder(), new LongAdder(), new LongAdder()};
+    private final Reports reports;
+    private final GuardThread thread;
+    private volatile Mode mode;
+    private volatile RequestClassifier classifier = new RequestClassifier() {};
+    private volatile boolean shed;
+    private double cpus = 1;
+    private double pageCpuNanos;
+    private boolean closed;
+
+    /**
+     * @param name of the connector, as an administrator knows it
+     * @param threadNames how the names of the server's threads begin
+     */
+    public Guard(String name, String threadNames, GuardSettings settings) {
+        this.name = name;
+        this.settings = settings;
+        mode = settings.mode();
+        costs = new Costs(settings.fullCost().toNanos(), settings.resumedCost().toNanos());
+        correction = new Correction(settings.targetWaiting());
+        admission = new Admission(settings.interval().toNanos() / 1e9, settings.resumedCeiling(), costs, System.nanoTime());
+        watch = new ClaimWatch(settings.ticketReuse(), settings.badClaims());
+        reports = new Reports(this);
+        thread = new GuardThread(this, threadNames);
+    }
+
+    /** Begins to measure, and appears in JMX. */
+    public void start() {
+        reports.open();
+        thread.start();
+    }
+
+    /** Ends its thread and leaves JMX. It goes on deciding by what it last measured. */
+    @Override
+    public void close() {
+        synchronized (lock) {
+            if (closed) {
+                return;
+            }
+            closed = true;
+        }
+        thread.close();
+        reports.close();
+    }
+
+    /** Calls this a few times a second on the guard's own thread: for an adapter's time-outs. */
+    public void onTick(Runnable task) {
+        thread.onTick(task);
+    }
+
+    /** A connection was accepted. */
+    public GuardedConnection connection(InetAddress address) {
+        counters.connections.increment();
+        counters.open.increment();
+        return new GuardedConnection(this, address);
+    }
+
+    public Mode mode() {
+        return mode;
+    }
+
+    /** Switches; connections that are open stay as they are. */
+    public void mode(Mode mode) {
+        this.mode = mode;
+        reports.switched();
+    }
+
+    /** Who tells what matters, in place of patterns alone. */
+    public void classifier(RequestClassifier classifier) {
+        this.classifier = classifier;
+    }
+
+    RequestClassifier classifier() {
+        return classifier;
+    }
+
+    /** Body of a 503. */
+    public String page() {
+        return settings.page();
+    }
+
+    /** What a 503 says in Retry-After. */
+    public long retryAfterSeconds() {
+        return settings.retryAfter().toSeconds();
+    }
+
+    /** Whether who is refused is told so by an alert. */
+    public boolean alerts() {
+        return settings.refusal() != Refusal.CLOSE;
+    }
+
+    /** How long a client may take to say hello. */
+    public long helloTimeoutNanos() {
+        return settings.helloTimeout().toNanos();
+    }
+
+    /** Counts a connection that was refused before or without a decision: not TLS, or too slow. */
+    public void refusedUnheard(Refused why) {
+        counters.refused(why).increment();
+        reports.refused(why);
+    }
+
+    /** An exception inside the guard: whoever it was about is served. */
+    public void failed(Throwable e) {
+        counters.errors.increment();
+        reports.failed(e);
+    }
+
+    /** The counters and figures, for an adapter or a test. */
+    public GuardMXBean figures() {
+        return reports;
+    }
+
+    /** Events that workers have and are not done with. */
+    public int eventsUnderWay() {
+        return counters.underWay.get();
+    }
+
+    // ---- from here on, what the connections call
+
+    Verdict judge(GuardedConnection connection, byte[] claim, boolean canRestrict) {
+        long now = System.nanoTime();
+        if (claim == null) {
+            synchronized (lock) {
+                return admission.fresh(now, connection.customer(), waitingOfTarget());
+            }
+        }
+        counters.claims.increment();
+        boolean refusing;
+        synchronized (lock) {
+            refusing = admission.refusing();
+        }
+        // Counted always, held against them only when CPU time is short.
+        boolean reused = !watch.mayUse(claim, connection.address(), now);
+        if (refusing && reused) {
+            return Verdict.REFUSE_REPLAY;
+        }
+        if (refusing && !watch.mayClaim(connection.address(), now)) {
+            return Verdict.REFUSE_ADDRESS;
+        }
+        synchronized (lock) {
+            return admission.claim(now, connection.customer(), waitingOfTarget(), canRestrict);
+        }
+    }
+
+    private double waitingOfTarget() {
+        return correction.waitingNow(counters.underWay.get(), cpus) / correction.targetWaiting();
+    }
+
+    Action act(GuardedConnection connection, Verdict verdict) {
+        if (connection.exempt()) {
+            return Action.SERVE;
+        }
+        boolean enforce = mode == Mode.ENFORCE;
+        if (!verdict.refuses()) {
+            return enforce && verdict == Verdict.RESUME_ONLY ? Action.SERVE_RESUMED_ONLY : Action.SERVE;
+        }
+        Refused why = switch (verdict) {
+            case REFUSE_CEILING -> Refused.CEILING;
+            case REFUSE_REPLAY -> Refused.REPLAY;
+            case REFUSE_ADDRESS -> Refused.ADDRESS;
+            default -> Refused.BUDGET;
+        };
+        counters.refused(why).increment();
+        (connection.claims() ? counters.refusedClaims : counters.refusedNew).increment();
+        reports.refused(why);
+        if (!enforce) {
+            return Action.SERVE;
+        }
+        if (settings.refusal() == Refusal.PAGE && why == Refused.BUDGET && affordsPage()) {
+            connection.showPage();
+            return Action.SERVE_PAGE;
+        }
+        return settings.refusal() == Refusal.CLOSE ? Action.CLOSE : Action.ALERT;
+    }
+
+    private boolean affordsPage() {
+        synchronized (lock) {
+            double cost = costs.handshakeCpuNanos();
+            if (pageCpuNanos < cost) {
+                return false;
+            }
+            pageCpuNanos -= cost;
+            return true;
+        }
+    }
+
+    void settle(GuardedConnection connection, Outcome outcome, long cpuNanos) {
+        counters.attributedCpuNanos.add(cpuNanos);
+        switch (outcome) {
+            case FULL -> counters.full.increment();
+            case RESUMED -> counters.resumed.increment();
+            case FAILED -> counters.failed.increment();
+        }
+        Verdict verdict = connection.verdict();
+        if (verdict == Verdict.RESUME_ONLY && outcome == Outcome.FAILED && mode == Mode.ENFORCE) {
+            counters.refused(Refused.BAD_CLAIM).increment();
+            counters.refusedClaims.increment();
+            reports.refused(Refused.BAD_CLAIM);
+        }
+        synchronized (lock) {
+            if (verdict != null && !verdict.refuses()) {
+                admission.settle(verdict, connection.customer(), outcome, cpuNanos);
+            }
+            if (!connection.page()) {
+                costs.handshake(outcome, cpuNanos);
+            }
+        }
+        if (connection.claims()) {
+            boolean good = outcome == Outcome.RESUMED;
+            if (!good) {
+                counters.badClaims.increment();
+            }
+            watch.claimed(connection.address(), good, System.nanoTime());
+        }
+    }
+
+    void requestsRan(Outcome outcome, long cpuNanos) {
+        counters.attributedCpuNanos.add(cpuNanos);
+        requestCpuNanos[outcome.ordinal()].add(cpuNanos);
+    }
+
+    Priority priority(RequestView request) {
+        RequestClassifier asked = classifier;
+        Priority byPattern = settings.high().matches(request.path()) ? Priority.HIGH
+            : settings.low().matches(request.path()) ? Priority.LOW : Priority.NORMAL;
+        return asked.priority(request, byPattern).of(asked.customer(request));
+    }
+
+    boolean sheds(RequestView request, Priority priority) {
+        if (!shed || mode == Mode.OFF || settings.health().matches(request.path())) {
+            return false;
+        }
+        boolean sheds;
+        synchronized (lock) {
+            sheds = shedding.sheds(priority);
+        }
+        if (sheds) {
+            counters.refused(Refused.SHED_REQUEST).increment();
+            reports.refused(Refused.SHED_REQUEST);
+        }
+        return sheds && mode == Mode.ENFORCE;
+    }
+
+    void closed(GuardedConnection connection) {
+        counters.open.decrement();
+        Verdict verdict = connection.verdict();
+        if (connection.decided() && connection.outcome() == null && verdict != null && !verdict.refuses()) {
+            // Gone in mid-handshake: only what it cost so far is spent.
+            counters.vanished.increment();
+            counters.attributedCpuNanos.add(connection.handshakeCpuNanos());
+            synchronized (lock) {
+                admission.settle(verdict, connection.customer(), Outcome.FAILED, connection.handshakeCpuNanos());
+            }
+        }
+    }
+
+    // ---- and what the thread calls
+
+    /** A tick ended; see {@link GuardThread}. */
+    void passed(long nowNanos, Measured measured) {
+        synchronized (lock) {
+            for (Outcome outcome : Outcome.values()) {
+                costs.requests(outcome, requestCpuNanos[outcome.ordinal()].sumThenReset());
+            }
+            costs.passed(measured.seconds(), measured.attributedCpuNanos(), measured.processCpuNanos(), measured.cpus());
+            cpus = measured.cpus();
+            correction.passed(measured.seconds(), measured.utilization(), measured.waiting(), measured.competing(),
+                admission.refusing());
+            admission.passed(nowNanos, measured.seconds(), measured.cpus(), correction);
+            shedding.passed(measured.seconds(), admission.closed(), correction.waiting() / correction.targetWaiting());
+            shed = shedding.level() > 0;
+            double mostPages = measured.cpus() * settings.pageShare() * 1e9;
+            pageCpuNanos = Math.min(Math.max(mostPages, costs.handshakeCpuNanos()),
+                pageCpuNanos + mostPages * measured.seconds());
+        }
+        reports.passed(measured, snapshot());
+    }
+
+    /** The figures of now, taken together. */
+    Snapshot snapshot() {
+        synchronized (lock) {
+            return new Snapshot(admission.refusing(), admission.newPerInterval(), admission.offeredCpus(),
+                costs.fullCpuNanos(), costs.resumedCpuNanos(), costs.failedCpuNanos(), costs.learnt(), correction.factor(),
+                correction.waiting(), shedding.level());
+        }
+    }
+
+    record Snapshot(boolean refusing, long newPerInterval, double offeredCpus, double fullCpuNanos,
+                    double resumedCpuNanos, double failedCpuNanos, long learnt, double factor, double waiting, double shedLevel) {}
+
+    String name() {
+        return name;
+    }
+
+    GuardSettings settings() {
+        return settings;
+    }
+
+    Counters counters() {
+        return counters;
+    }
+}

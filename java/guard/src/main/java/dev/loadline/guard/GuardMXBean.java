@@ -1,0 +1,108 @@
+package dev.loadline.guard;
+
+/** The guard in JMX: {@code dev.loadline:type=Guard,name="https-jsse-nio-8443"}. Counts are since the start. */
+public interface GuardMXBean {
+    /** off, observe or enforce; may be set. */
+    String getMode();
+
+    void setMode(String mode);
+
+    /** Whether connections are being refused now; in observe, whether they would be. */
+    boolean isRefusing();
+
+    /** CPUs at hand. */
+    double getCpus();
+
+    /** Who said how many CPUs there are. */
+    String getCpusFrom();
+
+    /** CPU time of a new connection over its life, ms. */
+    double getNewCostMillis();
+
+    /** CPU time of a resumed connection over its life, ms. */
+    double getResumedCostMillis();
+
+    /** CPU time of a handshake that fails, such as of a forged ticket, ms. */
+    double getFailedCostMillis();
+
+    /** Handshakes that the costs were learnt from. */
+    long getLearntFrom();
+
+    /** New connections that the next interval can carry. */
+    long getNewPerInterval();
+
+    /** CPU time per second of all connections that are offered, refused ones included. */
+    double getOfferedCpus();
+
+    /** Factor by which the closed loop corrects the budget. */
+    double getCorrection();
+
+    /** Threads that wait for a CPU, and events that wait for a thread, per CPU; measured when the CPUs are busy. */
+    double getWaiting();
+
+    /** From 0 (none) to 3 (all): which requests are shed; see the documentation. */
+    double getShedLevel();
+
+    /** Share of the CPUs at hand that the process used in the last quarter of a second. */
+    double getUtilization();
+
+    long getConnections();
+
+    long getOpenConnections();
+
+    long getFullHandshakes();
+
+    long getResumedHandshakes();
+
+    /** Handshakes that the TLS engine refused. */
+    long getFailedHandshakes();
+
+    /** Clients that vanished in mid-handshake. */
+    long getVanished();
+
+    /** Connections that claimed a session. */
+    long getClaims();
+
+    /** Claims that were not good: forged or stale. */
+    long getBadClaims();
+
+    long getExempted();
+
+    long getRequests();
+
+    /** New connections refused; in observe, that would have been. */
+    long getRefusedNew();
+
+    /** Claims refused; in observe, that would have been. */
+    long getRefusedClaims();
+
+    /** Refused because no budget for new connections was left. */
+    long getRefusedByBudget();
+
+    /** Refused because resumed connections were at their ceiling. */
+    long getRefusedByCeiling();
+
+    /** Refused because the claim was not good and no budget for a new connection was left. */
+    long getRefusedBadClaims();
+
+    /** Refused because the same ticket came too often. */
+    long getRefusedReplays();
+
+    /** Refused because most claims of the address were not good. */
+    long getRefusedAddresses();
+
+    /** Refused because what came was not TLS. */
+    long getRefusedNotTls();
+
+    /** Refused because the ClientHello took too long. */
+    long getRefusedSlowHellos();
+
+    /** Requests answered 503 to protect others. */
+    long getShedRequests();
+
+    /** Refusals answered with the page. */
+    long getPages();
+
+    /** Exceptions inside the guard; each let somebody in. */
+    long getErrors();
+}

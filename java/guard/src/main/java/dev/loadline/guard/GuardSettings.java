@@ -1,0 +1,158 @@
+package dev.loadline.guard;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.EnumMap;
+import java.util.Locale;
+import java.util.Map;
+
+/**
+ * How a guard is set. Everything has a default, and none needs to be set.
+ *
+ * <pre>{@code
+ * GuardSettings.of("mode=observe; high=/checkout/**, /pay; exempt=10.0.0.0/8")
+ * }</pre>
+ *
+ * @param mode what to do with decisions, at first: it is switched at run time
+ * @param refusal what a refused client sees
+ * @param exempt addresses that always pass
+ * @param high paths that are shed last
+ * @param low paths that are shed first
+ * @param health paths that are never shed
+ * @param retryAfter what a 503 says
+ * @param page body of a 503; it is HTML if it begins with '<'
+ * @param pageShare share of the CPUs for pages
+ * @param cpus CPUs at hand; 0 to find out
+ * @param fullCost CPU time of a new connection; zero to learn
+ * @param resumedCost CPU time of a resumed connection; zero to learn
+ * @param interval length of the budget's interval
+ * @param targetWaiting threads that may wait, per CPU
+ * @param resumedCeiling share of the CPUs for resumed connections
+ * @param helloTimeout time for a ClientHello
+ * @param ticketReuse uses of one ticket
+ * @param badClaims bad claims of one address
+ */
+public record GuardSettings(Mode mode, Refusal refusal, Addresses exempt, PathPatterns high, PathPatterns low,
+                            PathPatterns health, Duration retryAfter, String page, double pageShare, double cpus,
+                            Duration fullCost, Duration resumedCost, Duration interval, double targetWaiting,
+                            double resumedCeiling, Duration helloTimeout, int ticketReuse, int badClaims) {
+
+    private static final Duration DAY = Duration.ofDays(1);
+
+    /** The defaults. */
+    public static GuardSettings defaults() {
+        return of("");
+    }
+
+    /**
+     * Reads {@code key=value; key=value}; values are lists with commas where several make sense.
+     *
+     * @throws IllegalArgumentException naming key, value and what is allowed
+     */
+    public static GuardSettings of(String text) {
+        var values = new EnumMap<Option, String>(Option.class);
+        for (String entry : text.split(";")) {
+            if (entry.isBlank()) {
+                continue;
+            }
+            int equals = entry.indexOf('=');
+            if (equals < 0) {
+                throw new IllegalArgumentException("guard: '" + entry.trim() + "' is no option: key=value; key=value");
+            }
+            values.put(Option.of(entry.substring(0, equals).trim()), entry.substring(equals + 1).trim());
+        }
+        return of(values);
+    }
+
+    private static GuardSettings of(Map<Option, String> values) {
+        var read = new Reader(values);
+        return new GuardSettings(
+            read.oneOf(Option.MODE, Mode.class), read.oneOf(Option.REFUSE, Refusal.class),
+            read.parsed(Option.EXEMPT, Addresses::parse),
+            read.parsed(Option.HIGH, PathPatterns::parse), read.parsed(Option.LOW, PathPatterns::parse),
+            read.parsed(Option.HEALTH, PathPatterns::parse),
+            read.duration(Option.RETRY_AFTER, Duration.ofSeconds(1), DAY),
+            read.page(), read.number(Option.PAGE_SHARE, 0, 1), read.number(Option.CPUS, 0, 65_536),
+            read.duration(Option.FULL_COST, Duration.ZERO, DAY), read.duration(Option.RESUMED_COST, Duration.ZERO, DAY),
+            read.duration(Option.INTERVAL, Duration.ofMillis(100), Duration.ofMinutes(1)),
+            read.number(Option.TARGET_WAITING, 0.1, 1_000), read.number(Option.RESUMED_CEILING, 0.01, 1),
+            read.duration(Option.HELLO_TIMEOUT, Duration.ofMillis(100), DAY),
+            (int) read.number(Option.TICKET_REUSE, 1, 1e9), (int) read.number(Option.BAD_CLAIMS, 1, 1e9));
+    }
+
+    private record Reader(Map<Option, String> values) {
+        String text(Option option) {
+            return values.getOrDefault(option, option.byDefault());
+        }
+
+        <T> T parsed(Option option, java.util.function.Function<String, T> parser) {
+            try {
+                return parser.apply(text(option));
+            } catch (IllegalArgumentException e) {
+                throw new IllegalArgumentException("guard: " + option.key() + ": " + e.getMessage(), e);
+            }
+        }
+
+        <E extends Enum<E>> E oneOf(Option option, Class<E> type) {
+            for (E value : type.getEnumConstants()) {
+                if (value.name().toLowerCase(Locale.ROOT).equals(text(option).toLowerCase(Locale.ROOT))) {
+                    return value;
+                }
+            }
+            throw wrong(option, "one of " + String.join(", ",
+                java.util.Arrays.stream(type.getEnumConstants()).map(v -> v.name().toLowerCase(Locale.ROOT)).toList()));
+        }
+
+        double number(Option option, double least, double most) {
+            try {
+                double value = Double.parseDouble(text(option));
+                if (value >= least && value <= most) {
+                    return value;
+                }
+            } catch (NumberFormatException e) {
+                // Said below, with the range.
+            }
+            throw wrong(option, "a number from " + least + " to " + most);
+        }
+
+        Duration duration(Option option, Duration least, Duration most) {
+            String text = text(option);
+            String unit = text.replaceFirst("^[0-9.]+", "").trim();
+            double nanos = switch (unit) {
+                case "us" -> 1e3;
+                case "ms" -> 1e6;
+                case "s" -> 1e9;
+                case "min" -> 60e9;
+                default -> -1;
+            };
+            try {
+                nanos *= Double.parseDouble(text.substring(0, text.length() - unit.length()).trim());
+                if (nanos >= least.toNanos() && nanos <= most.toNanos()) {
+                    return Duration.ofNanos((long) nanos);
+                }
+            } catch (NumberFormatException e) {
+                // Said below, with an example.
+            }
+            throw wrong(option, "a time from " + least.toMillis() + "ms to " + most.toSeconds() + "s, such as 250ms or 2s");
+        }
+
+        String page() {
+            String file = text(Option.PAGE_FILE);
+            if (file.isEmpty()) {
+                return "The server is busy. Please try again in a moment.\n";
+            }
+            try {
+                return Files.readString(Path.of(file));
+            } catch (IOException e) {
+                throw new IllegalArgumentException("guard: " + Option.PAGE_FILE.key() + ": cannot read '" + file
+                    + "' (" + e + "): name a readable file of UTF-8", e);
+            }
+        }
+
+        private IllegalArgumentException wrong(Option option, String allowed) {
+            return new IllegalArgumentException("guard: " + option.key() + " is '" + text(option) + "'; it must be " + allowed);
+        }
+    }
+}

@@ -1,0 +1,113 @@
+package dev.loadline.guard;
+
+import dev.loadline.guard.cpu.CpusAtHand;
+import dev.loadline.guard.cpu.ServerThreads;
+import java.lang.management.ManagementFactory;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+
+/** Measures a few times a second and moves the guard on. */
+final class GuardThread implements AutoCloseable {
+    private static final long TICK_MILLIS = 250;
+    /** Below this utilization nobody waits long for a CPU: threads are not asked. */
+    private static final double WORTH_ASKING = 0.6;
+
+    private static final long LEAST_RUN_NANOS = 1_000_000;
+    private static final ServerThreads.Spent NOTHING = new ServerThreads.Spent(0, 0);
+
+    private final Guard guard;
+    private final CpusAtHand cpus;
+    private final ServerThreads threads;
+    private final List<Runnable> onTick = new CopyOnWriteArrayList<>();
+    private final Thread thread;
+    private volatile boolean closed;
+    private boolean asking;
+    private long lastNanos;
+    private long lastProcessNanos;
+    private long lastAttributedNanos;
+    private long lastQueuedNanos;
+    private long lastUnderWayNanos;
+
+    GuardThread(Guard guard, String threadNames) {
+        this.guard = guard;
+        cpus = CpusAtHand.ofThisProcess(guard.settings().cpus());
+        threads = new ServerThreads(threadNames);
+        thread = new Thread(this::run, "loadline-guard");
+        thread.setDaemon(true);
+    }
+
+    void start() {
+        lastNanos = System.nanoTime();
+        lastProcessNanos = processCpuNanos();
+        thread.start();
+    }
+
+    void onTick(Runnable task) {
+        onTick.add(task);
+    }
+
+    @Override
+    public void close() {
+        closed = true;
+        thread.interrupt();
+    }
+
+    private void run() {
+        while (!closed) {
+            try {
+                Thread.sleep(TICK_MILLIS);
+            } catch (InterruptedException e) {
+                continue; // closed
+            }
+            try {
+                tick();
+                onTick.forEach(Runnable::run);
+            } catch (RuntimeException | LinkageError e) {
+                guard.failed(e);
+            }
+        }
+    }
+
+    private void tick() {
+        long now = System.nanoTime();
+        long process = processCpuNanos();
+        long attributed = guard.counters().attributedCpuNanos.sum();
+        long queued = guard.counters().queuedNanos.sum();
+        long underWay = guard.counters().underWayNanos.sum();
+        double seconds = (now - lastNanos) / 1e9;
+        CpusAtHand.Answer at = cpus.now();
+        double used = (process - lastProcessNanos) / (seconds * 1e9 * at.cpus());
+        ServerThreads.Spent spent = spent(used);
+        double waited = spent.waitNanos() + queued - lastQueuedNanos;
+        boolean measured = spent.runNanos() > LEAST_RUN_NANOS;
+        guard.passed(now, new Measured(seconds, at.cpus(), at.from(), process - lastProcessNanos,
+            attributed - lastAttributedNanos, measured ? waited / (seconds * 1e9 * at.cpus()) : 0,
+            measured && underWay > lastUnderWayNanos ? (spent.runNanos() + waited) / (underWay - lastUnderWayNanos) : Double.NaN));
+        lastNanos = now;
+        lastProcessNanos = process;
+        lastAttributedNanos = attributed;
+        lastQueuedNanos = queued;
+        lastUnderWayNanos = underWay;
+    }
+
+    /** Asking the kernel costs some microseconds per thread: only while it may matter. */
+    private ServerThreads.Spent spent(double used) {
+        if (used < WORTH_ASKING && !guard.snapshot().refusing()) {
+            if (asking) {
+                threads.forget();
+                asking = false;
+            }
+            return NOTHING;
+        }
+        ServerThreads.Spent spent = threads.sinceLast();
+        boolean first = !asking;
+        asking = true;
+        return first ? NOTHING : spent;
+    }
+
+    /** CPU time of this process; from its beans where there is com.sun.management, which OpenJDK has. */
+    private static long processCpuNanos() {
+        return ManagementFactory.getOperatingSystemMXBean() instanceof com.sun.management.OperatingSystemMXBean bean
+            ? Math.max(0, bean.getProcessCpuTime()) : 0;
+    }
+}

@@ -1,0 +1,223 @@
+package dev.loadline.guard;
+
+import dev.loadline.guard.hello.ClientHello;
+import dev.loadline.guard.hello.Kind;
+import dev.loadline.guard.policy.Customer;
+import dev.loadline.guard.policy.Outcome;
+import dev.loadline.guard.policy.Priority;
+import dev.loadline.guard.policy.Verdict;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.net.InetAddress;
+
+/**
+ * What the guard knows of one connection. An adapter calls it from one thread at a time, except for
+ * {@link #closed}. No method throws.
+ *
+ * <p>Whether a session was resumed, JSSE does not say. Its creation time does: a resumed session keeps
+ * the time of its first handshake, whether it came from the cache or out of a ticket, which lies before
+ * this connection's hello; a new one is made after it. (Found on JDK 17 and 25, TLS 1.2 and 1.3, with
+ * and without tickets.)
+ */
+public final class GuardedConnection {
+    private static final VarHandle DISPATCHED;
+
+    static {
+        try {
+            DISPATCHED = MethodHandles.lookup().findVarHandle(GuardedConnection.class, "dispatchedNanos", long.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
+    private final Guard guard;
+    private final InetAddress address;
+    private long helloMillis;
+    private Verdict verdict;
+    private Customer customer = Customer.SILVER;
+    private boolean claims;
+    private boolean page;
+    private boolean exempt;
+    private boolean important;
+    private Outcome outcome;
+    private long handshakeCpuNanos;
+    private int requests;
+    /** When the event that is under way was handed over; 0 when there is none. */
+    private volatile long dispatchedNanos;
+    private boolean closed;
+
+    GuardedConnection(Guard guard, InetAddress address) {
+        this.guard = guard;
+        this.address = address;
+        exempt = guard.settings().exempt().contains(address);
+    }
+
+    /**
+     * Decides, before any cryptography.
+     *
+     * @param serverSpeaksTls13 whether TLS 1.3 is enabled here: it changes what a hello claims
+     * @param canRestrict whether an engine can be made that only resumes
+     */
+    public Action decide(ClientHello hello, boolean serverSpeaksTls13, boolean canRestrict) {
+        try {
+            helloMillis = System.currentTimeMillis();
+            Kind kind = hello.kind(serverSpeaksTls13);
+            claims = kind.claims();
+            customer = guard.classifier().customer(address, hello.sni());
+            if (exempt) {
+                guard.counters().exempt.increment();
+            }
+            verdict = guard.judge(this, claims ? hello.claim(serverSpeaksTls13) : null, canRestrict);
+            return guard.act(this, verdict);
+        } catch (RuntimeException | LinkageError e) {
+            guard.failed(e);
+            verdict = null;
+            return Action.SERVE;
+        }
+    }
+
+    /** Part of the handshake ran on this thread for so long. */
+    public void handshakeRan(long cpuNanos) {
+        handshakeCpuNanos += Math.max(0, cpuNanos);
+    }
+
+    /** The handshake is complete, with a session of this creation time ({@code SSLSession.getCreationTime}). */
+    public void handshakeDone(long sessionCreationMillis) {
+        settle(sessionCreationMillis >= helloMillis ? Outcome.FULL : Outcome.RESUMED);
+    }
+
+    /** The engine refused the handshake. */
+    public void handshakeFailed() {
+        settle(Outcome.FAILED);
+    }
+
+    private void settle(Outcome now) {
+        if (outcome != null || helloMillis == 0) {
+            return;
+        }
+        outcome = now;
+        try {
+            guard.settle(this, now, handshakeCpuNanos);
+        } catch (RuntimeException | LinkageError e) {
+            guard.failed(e);
+        }
+    }
+
+    /** Requests of this connection ran on this thread for so long. */
+    public void requestsRan(long cpuNanos) {
+        if (outcome != null && cpuNanos > 0) {
+            guard.requestsRan(outcome, cpuNanos);
+        }
+    }
+
+    /** An event of this connection is handed to a worker. */
+    public void dispatched() {
+        long now = System.nanoTime();
+        if (DISPATCHED.compareAndSet(this, 0L, now == 0 ? 1 : now)) {
+            guard.counters().underWay.incrementAndGet();
+        }
+    }
+
+    /** A worker begins with it. */
+    public void begun() {
+        long at = dispatchedNanos;
+        if (at != 0) {
+            guard.counters().queuedNanos.add(Math.max(0, System.nanoTime() - at));
+        }
+    }
+
+    /** The worker is done with it; or it never began, and never will. */
+    public void done() {
+        long at = (long) DISPATCHED.getAndSet(this, 0L);
+        if (at != 0) {
+            guard.counters().underWay.decrementAndGet();
+            guard.counters().underWayNanos.add(Math.max(0, System.nanoTime() - at));
+        }
+    }
+
+    /** Whether the request that begins is to be answered 503: by the page of a refusal, or because it is shed. */
+    public boolean refusesRequest(RequestView request) {
+        try {
+            guard.counters().requests.increment();
+            if (page) {
+                guard.counters().pages.increment();
+                return true;
+            }
+            Priority priority = guard.priority(request);
+            // Who has come to an important step of a session is about to complete it.
+            important |= priority == Priority.HIGH;
+            requests++;
+            return !exempt && guard.sheds(request, important ? Priority.HIGH : priority);
+        } catch (RuntimeException | LinkageError e) {
+            guard.failed(e);
+            return false;
+        }
+    }
+
+    /** Whether it was let in only to see the page: close it after that. */
+    public boolean page() {
+        return page;
+    }
+
+    void showPage() {
+        page = true;
+    }
+
+    /** Requests served so far. */
+    public int requests() {
+        return requests;
+    }
+
+    /** The connection is gone. Once counts. */
+    public void closed() {
+        synchronized (this) {
+            if (closed) {
+                return;
+            }
+            closed = true;
+        }
+        done();
+        try {
+            guard.closed(this);
+        } catch (RuntimeException | LinkageError e) {
+            guard.failed(e);
+        }
+    }
+
+    /** The client. */
+    public InetAddress remoteAddress() {
+        return address;
+    }
+
+    InetAddress address() {
+        return address;
+    }
+
+    Verdict verdict() {
+        return verdict;
+    }
+
+    Customer customer() {
+        return customer;
+    }
+
+    boolean claims() {
+        return claims;
+    }
+
+    boolean exempt() {
+        return exempt;
+    }
+
+    boolean decided() {
+        return helloMillis != 0;
+    }
+
+    long handshakeCpuNanos() {
+        return handshakeCpuNanos;
+    }
+
+    Outcome outcome() {
+        return outcome;
+    }
+}

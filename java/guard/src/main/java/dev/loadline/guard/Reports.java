@@ -1,0 +1,334 @@
+package dev.loadline.guard;
+
+import java.lang.management.ManagementFactory;
+import java.util.Locale;
+import javax.management.JMException;
+import javax.management.ObjectName;
+
+/** What is told of the guard: JMX, log lines, JFR events, marks in Loadline's recordings. */
+final class Reports implements GuardMXBean {
+    private static final System.Logger LOG = System.getLogger("loadline-guard");
+    private static final long ERROR_LOG_NANOS = 60_000_000_000L;
+    private static final long LEARNT_ENOUGH = 1_000;
+
+    private final Guard guard;
+    private final Counters counters;
+    private ObjectName objectName;
+    private volatile Measured measured = new Measured(1, 1, "not measured yet", 0, 0, 0, Double.NaN);
+    private Long lastErrorNanos;
+    private boolean saidLearnt;
+    private double connectionsPerSecond;
+    private long lastConnections;
+    private Episode episode;
+    private Calm calm = new Calm(0, 0, 0);
+
+    /** Counts at the last tick at which nobody was being refused. */
+    private record Calm(long refusedNew, long refusedClaims, long shed) {}
+
+    /** One time of refusing. */
+    private record Episode(long beginNanos, long refusedNew, long refusedClaims, long shed, AutoCloseable span,
+                           Object event) {}
+
+    Reports(Guard guard) {
+        this.guard = guard;
+        counters = guard.counters();
+    }
+
+    void open() {
+        try {
+            objectName = new ObjectName("dev.loadline:type=Guard,name=" + ObjectName.quote(guard.name().replace("\"", "")));
+            ManagementFactory.getPlatformMBeanServer().registerMBean(this, objectName);
+        } catch (JMException e) {
+            objectName = null;
+            LOG.log(System.Logger.Level.WARNING, "loadline-guard: not in JMX: " + e.getMessage());
+        }
+    }
+
+    void close() {
+        if (objectName != null) {
+            try {
+                ManagementFactory.getPlatformMBeanServer().unregisterMBean(objectName);
+            } catch (JMException e) {
+                LOG.log(System.Logger.Level.DEBUG, "loadline-guard: was not in JMX any more", e);
+            }
+        }
+    }
+
+    void switched() {
+        info(summary(guard.snapshot()));
+    }
+
+    void refused(Refused why) {
+        Trace.event("guard refused " + why.name().toLowerCase(Locale.ROOT), 1);
+        Events.refused(guard.name(), why);
+    }
+
+    synchronized void failed(Throwable e) {
+        long now = System.nanoTime();
+        if (lastErrorNanos == null || now - lastErrorNanos > ERROR_LOG_NANOS) {
+            lastErrorNanos = now;
+            LOG.log(System.Logger.Level.ERROR, "loadline-guard: an error inside the guard; who it was about is"
+                + " served as without a guard (" + counters.errors.sum() + " so far)", e);
+        }
+    }
+
+    void passed(Measured now, Guard.Snapshot state) {
+        boolean first = measured.cpusFrom().equals("not measured yet");
+        boolean otherCpus = measured.cpus() != now.cpus();
+        measured = now;
+        long connections = counters.connections.sum();
+        double weight = 1 - Math.exp(-now.seconds() / 2);
+        connectionsPerSecond += ((connections - lastConnections) / now.seconds() - connectionsPerSecond) * weight;
+        lastConnections = connections;
+        Events.budget(guard.name(), now, state);
+        if (first || otherCpus || !saidLearnt && state.learnt() >= LEARNT_ENOUGH) {
+            saidLearnt = state.learnt() >= LEARNT_ENOUGH;
+            info(summary(state));
+        }
+        if (state.refusing() && episode == null) {
+            // The first were refused before this tick: what was counted when all was calm is the beginning.
+            episode = new Episode(System.nanoTime(), calm.refusedNew, calm.refusedClaims, calm.shed,
+                Trace.begin("guard refusing"), Events.beginRefusing(guard.name()));
+            LOG.log(System.Logger.Level.WARNING, began(state));
+        } else if (!state.refusing() && episode != null) {
+            Trace.end(episode.span);
+            Events.endRefusing(episode.event);
+            info(ended(episode));
+            episode = null;
+        }
+        if (episode == null) {
+            calm = new Calm(counters.refusedNew.sum(), counters.refusedClaims.sum(), counters.refused(Refused.SHED_REQUEST).sum());
+        }
+    }
+
+    private void info(String text) {
+        LOG.log(System.Logger.Level.INFO, text);
+    }
+
+    private String summary(Guard.Snapshot state) {
+        return String.format(Locale.ROOT, "loadline-guard: %s CPU%s (%s); new connection %.1f ms, resumed %.1f ms (%s); %s",
+            number(measured.cpus()), measured.cpus() == 1 ? "" : "s", measured.cpusFrom(), state.fullCpuNanos() / 1e6,
+            state.resumedCpuNanos() / 1e6, state.learnt() == 0 ? "assumed until learnt" : String.format(Locale.ROOT,
+                "learnt from %,d", state.learnt()), doing());
+    }
+
+    private String doing() {
+        return switch (guard.mode()) {
+            case OFF -> "off";
+            case OBSERVE -> "observing";
+            case ENFORCE -> "enforcing";
+        };
+    }
+
+    private String began(Guard.Snapshot state) {
+        double seconds = guard.settings().interval().toNanos() / 1e9;
+        return String.format(Locale.ROOT, "loadline-guard: %s new connections: %.0f connections/s offered, %.0f new/s can be"
+            + " served beside those who resume; CPUs %.0f%% used, %.1f threads waiting per CPU",
+            guard.mode() == Mode.ENFORCE ? "refusing" : "would refuse", connectionsPerSecond,
+            state.newPerInterval() / seconds, 100 * measured.utilization(), state.waiting());
+    }
+
+    private String ended(Episode was) {
+        long seconds = Math.round((System.nanoTime() - was.beginNanos) / 1e9);
+        String time = seconds < 60 ? seconds + " s" : seconds / 60 + " min " + seconds % 60 + " s";
+        return String.format(Locale.ROOT, "loadline-guard: all admitted again after %s: %s %,d new, %,d resuming;"
+            + " requests shed %,d", time, guard.mode() == Mode.ENFORCE ? "refused" : "would have refused",
+            counters.refusedNew.sum() - was.refusedNew, counters.refusedClaims.sum() - was.refusedClaims,
+            counters.refused(Refused.SHED_REQUEST).sum() - was.shed);
+    }
+
+    private static String number(double cpus) {
+        return cpus == Math.rint(cpus) ? Long.toString((long) cpus) : String.format(Locale.ROOT, "%.2f", cpus);
+    }
+
+    @Override
+    public String getMode() {
+        return guard.mode().name().toLowerCase(Locale.ROOT);
+    }
+
+    @Override
+    public void setMode(String mode) {
+        for (Mode value : Mode.values()) {
+            if (value.name().equalsIgnoreCase(mode)) {
+                guard.mode(value);
+                return;
+            }
+        }
+        throw new IllegalArgumentException("mode is '" + mode + "'; it must be off, observe or enforce");
+    }
+
+    @Override
+    public boolean isRefusing() {
+        return guard.snapshot().refusing();
+    }
+
+    @Override
+    public double getCpus() {
+        return measured.cpus();
+    }
+
+    @Override
+    public String getCpusFrom() {
+        return measured.cpusFrom();
+    }
+
+    @Override
+    public double getNewCostMillis() {
+        return guard.snapshot().fullCpuNanos() / 1e6;
+    }
+
+    @Override
+    public double getResumedCostMillis() {
+        return guard.snapshot().resumedCpuNanos() / 1e6;
+    }
+
+    @Override
+    public double getFailedCostMillis() {
+        return guard.snapshot().failedCpuNanos() / 1e6;
+    }
+
+    @Override
+    public long getLearntFrom() {
+        return guard.snapshot().learnt();
+    }
+
+    @Override
+    public long getNewPerInterval() {
+        return guard.snapshot().newPerInterval();
+    }
+
+    @Override
+    public double getOfferedCpus() {
+        return guard.snapshot().offeredCpus();
+    }
+
+    @Override
+    public double getCorrection() {
+        return guard.snapshot().factor();
+    }
+
+    @Override
+    public double getWaiting() {
+        return guard.snapshot().waiting();
+    }
+
+    @Override
+    public double getShedLevel() {
+        return guard.snapshot().shedLevel();
+    }
+
+    @Override
+    public double getUtilization() {
+        return measured.utilization();
+    }
+
+    @Override
+    public long getConnections() {
+        return counters.connections.sum();
+    }
+
+    @Override
+    public long getOpenConnections() {
+        return counters.open.sum();
+    }
+
+    @Override
+    public long getFullHandshakes() {
+        return counters.full.sum();
+    }
+
+    @Override
+    public long getResumedHandshakes() {
+        return counters.resumed.sum();
+    }
+
+    @Override
+    public long getFailedHandshakes() {
+        return counters.failed.sum();
+    }
+
+    @Override
+    public long getVanished() {
+        return counters.vanished.sum();
+    }
+
+    @Override
+    public long getClaims() {
+        return counters.claims.sum();
+    }
+
+    @Override
+    public long getBadClaims() {
+        return counters.badClaims.sum();
+    }
+
+    @Override
+    public long getExempted() {
+        return counters.exempt.sum();
+    }
+
+    @Override
+    public long getRequests() {
+        return counters.requests.sum();
+    }
+
+    @Override
+    public long getRefusedNew() {
+        return counters.refusedNew.sum();
+    }
+
+    @Override
+    public long getRefusedClaims() {
+        return counters.refusedClaims.sum();
+    }
+
+    @Override
+    public long getRefusedByBudget() {
+        return counters.refused(Refused.BUDGET).sum();
+    }
+
+    @Override
+    public long getRefusedByCeiling() {
+        return counters.refused(Refused.CEILING).sum();
+    }
+
+    @Override
+    public long getRefusedBadClaims() {
+        return counters.refused(Refused.BAD_CLAIM).sum();
+    }
+
+    @Override
+    public long getRefusedReplays() {
+        return counters.refused(Refused.REPLAY).sum();
+    }
+
+    @Override
+    public long getRefusedAddresses() {
+        return counters.refused(Refused.ADDRESS).sum();
+    }
+
+    @Override
+    public long getRefusedNotTls() {
+        return counters.refused(Refused.NOT_TLS).sum();
+    }
+
+    @Override
+    public long getRefusedSlowHellos() {
+        return counters.refused(Refused.SLOW_HELLO).sum();
+    }
+
+    @Override
+    public long getShedRequests() {
+        return counters.refused(Refused.SHED_REQUEST).sum();
+    }
+
+    @Override
+    public long getPages() {
+        return counters.pages.sum();
+    }
+
+    @Override
+    public long getErrors() {
+        return counters.errors.sum();
+    }
+}

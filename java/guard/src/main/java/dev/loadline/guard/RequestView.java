@@ -1,0 +1,19 @@
+package dev.loadline.guard;
+
+import java.net.InetAddress;
+
+/** What may be asked of a request before it is served. */
+public interface RequestView {
+    String method();
+
+    /** The path as sent, without the query. */
+    String path();
+
+    /** A header's value; null when it was not sent. */
+    String header(String name);
+
+    InetAddress remoteAddress();
+
+    /** Requests that this connection brought before this one. */
+    int earlierRequests();
+}

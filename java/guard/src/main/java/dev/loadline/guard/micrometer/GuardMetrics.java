@@ -1,0 +1,70 @@
+package dev.loadline.guard.micrometer;
+
+import dev.loadline.guard.Guard;
+import dev.loadline.guard.GuardMXBean;
+import io.micrometer.core.instrument.FunctionCounter;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Tags;
+import io.micrometer.core.instrument.binder.MeterBinder;
+import java.util.function.ToDoubleFunction;
+
+/** Binds a guard's figures to a registry, under {@code loadline.guard.*} with the tag {@code connector}. */
+public final class GuardMetrics implements MeterBinder {
+    private final GuardMXBean figures;
+    private final Tags tags;
+
+    /** @param connector value of the tag */
+    public GuardMetrics(Guard guard, String connector) {
+        figures = guard.figures();
+        tags = Tags.of("connector", connector);
+    }
+
+    @Override
+    public void bindTo(MeterRegistry registry) {
+        gauge(registry, "refusing", "1 while connections are being refused", f -> f.isRefusing() ? 1 : 0);
+        gauge(registry, "cpus", "CPUs at hand", GuardMXBean::getCpus);
+        gauge(registry, "waiting", "threads that wait for a CPU, per CPU", GuardMXBean::getWaiting);
+        gauge(registry, "correction", "factor of the closed loop", GuardMXBean::getCorrection);
+        gauge(registry, "shed.level", "which requests are shed, 0 to 3", GuardMXBean::getShedLevel);
+        gauge(registry, "connections.open", "open connections", GuardMXBean::getOpenConnections);
+        gauge(registry, "new.per.interval", "new connections that an interval can carry", GuardMXBean::getNewPerInterval);
+        cost(registry, "new", GuardMXBean::getNewCostMillis);
+        cost(registry, "resumed", GuardMXBean::getResumedCostMillis);
+        cost(registry, "failed", GuardMXBean::getFailedCostMillis);
+        handshakes(registry, "full", GuardMXBean::getFullHandshakes);
+        handshakes(registry, "resumed", GuardMXBean::getResumedHandshakes);
+        handshakes(registry, "failed", GuardMXBean::getFailedHandshakes);
+        refused(registry, "budget", GuardMXBean::getRefusedByBudget);
+        refused(registry, "ceiling", GuardMXBean::getRefusedByCeiling);
+        refused(registry, "bad_claim", GuardMXBean::getRefusedBadClaims);
+        refused(registry, "replay", GuardMXBean::getRefusedReplays);
+        refused(registry, "address", GuardMXBean::getRefusedAddresses);
+        refused(registry, "not_tls", GuardMXBean::getRefusedNotTls);
+        refused(registry, "slow_hello", GuardMXBean::getRefusedSlowHellos);
+        refused(registry, "shed_request", GuardMXBean::getShedRequests);
+        counter(registry, "errors", "exceptions inside the guard", Tags.empty(), GuardMXBean::getErrors);
+    }
+
+    private void gauge(MeterRegistry registry, String name, String text, ToDoubleFunction<GuardMXBean> value) {
+        Gauge.builder("loadline.guard." + name, figures, value).description(text).tags(tags).register(registry);
+    }
+
+    private void cost(MeterRegistry registry, String kind, ToDoubleFunction<GuardMXBean> millis) {
+        Gauge.builder("loadline.guard.cost", figures, f -> millis.applyAsDouble(f) / 1e3).baseUnit("seconds")
+            .description("CPU time of a connection over its life").tags(tags.and("kind", kind)).register(registry);
+    }
+
+    private void handshakes(MeterRegistry registry, String kind, ToDoubleFunction<GuardMXBean> count) {
+        counter(registry, "handshakes", "handshakes", Tags.of("kind", kind), count);
+    }
+
+    private void refused(MeterRegistry registry, String reason, ToDoubleFunction<GuardMXBean> count) {
+        counter(registry, "refused", "connections and requests refused", Tags.of("reason", reason), count);
+    }
+
+    private void counter(MeterRegistry registry, String name, String text, Tags more, ToDoubleFunction<GuardMXBean> count) {
+        FunctionCounter.builder("loadline.guard." + name, figures, count).description(text).tags(tags.and(more))
+            .register(registry);
+    }
+}

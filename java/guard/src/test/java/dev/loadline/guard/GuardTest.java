@@ -1,0 +1,242 @@
+package dev.loadline.guard;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.loadline.guard.hello.ClientHello;
+import dev.loadline.guard.micrometer.GuardMetrics;
+import dev.loadline.guard.policy.Priority;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import java.net.InetAddress;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import jdk.jfr.Recording;
+import jdk.jfr.consumer.RecordedEvent;
+import jdk.jfr.consumer.RecordingFile;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The guard as an adapter uses it, with ticks given by hand. */
+class GuardTest {
+    private static final InetAddress SOMEBODY = InetAddress.getLoopbackAddress();
+    private static final String ONE_NEW = "cpus=1; fullCost=80000s; resumedCost=1us";
+
+    private static ClientHello hello(String ticket) {
+        return new ClientHello(0x303, false, new byte[0], ticket == null ? null : ticket.getBytes(), null, 0, false, null,
+            List.of(), 200, 1);
+    }
+
+    private static Guard guard(String options) {
+        return new Guard("test", "no such thread", GuardSettings.of(options));
+    }
+
+    private static void tick(Guard guard, double waiting) {
+        guard.passed(System.nanoTime(), new Measured(0.25, 1, "test", 240_000_000, 200_000_000, waiting, 1));
+    }
+
+    private static RequestView request(String path) {
+        return new RequestView() {
+            @Override
+            public String method() {
+                return "GET";
+            }
+
+            @Override
+            public String path() {
+                return path;
+            }
+
+            @Override
+            public String header(String name) {
+                return null;
+            }
+
+            @Override
+            public InetAddress remoteAddress() {
+                return SOMEBODY;
+            }
+
+            @Override
+            public int earlierRequests() {
+                return 0;
+            }
+        };
+    }
+
+    private static GuardedConnection served(Guard guard) {
+        GuardedConnection connection = guard.connection(SOMEBODY);
+        connection.decide(hello(null), true, true);
+        connection.handshakeDone(System.currentTimeMillis());
+        return connection;
+    }
+
+    @Test
+    void a_ticket_replayed_is_refused_while_refusing_and_only_then() {
+        Guard guard = guard(ONE_NEW + "; ticketReuse=3");
+        for (int i = 0; i < 3; i++) {
+            assertEquals(Action.SERVE, guard(ONE_NEW).connection(SOMEBODY).decide(hello("t"), true, true));
+        }
+        served(guard);
+        assertEquals(Action.ALERT, guard.connection(SOMEBODY).decide(hello(null), true, true));
+        for (int i = 0; i < 3; i++) {
+            assertEquals(Action.SERVE_RESUMED_ONLY, guard.connection(SOMEBODY).decide(hello("t"), true, true));
+        }
+        assertEquals(Action.ALERT, guard.connection(SOMEBODY).decide(hello("t"), true, true));
+        assertEquals(1, guard.figures().getRefusedReplays());
+        assertEquals(Action.SERVE_RESUMED_ONLY, guard.connection(SOMEBODY).decide(hello("other"), true, true));
+    }
+
+    @Test
+    void a_flood_of_forged_tickets_bars_its_address() throws Exception {
+        Guard guard = guard(ONE_NEW);
+        served(guard);
+        guard.connection(SOMEBODY).decide(hello(null), true, true);
+        for (int i = 0; i < 20; i++) {
+            GuardedConnection forged = guard.connection(SOMEBODY);
+            assertEquals(Action.SERVE_RESUMED_ONLY, forged.decide(hello("forged " + i), true, true));
+            forged.handshakeRan(100_000);
+            forged.handshakeFailed();
+            forged.closed();
+        }
+        assertEquals(Action.ALERT, guard.connection(SOMEBODY).decide(hello("forged"), true, true));
+        assertEquals(1, guard.figures().getRefusedAddresses());
+        assertEquals(20, guard.figures().getRefusedBadClaims());
+        assertEquals(Action.SERVE_RESUMED_ONLY,
+            guard.connection(InetAddress.getByName("10.0.0.1")).decide(hello("honest"), true, true));
+    }
+
+    @Test
+    void when_established_connections_alone_are_too_much_requests_are_shed_by_priority() {
+        Guard guard = guard(ONE_NEW + "; low=/search/**; high=/checkout/**");
+        GuardedConnection ordinary = served(guard);
+        GuardedConnection buyer = served(guard);
+        assertFalse(ordinary.refusesRequest(request("/search/x")));
+        for (int i = 0; i < 12; i++) {
+            tick(guard, 40);
+        }
+        assertTrue(guard.figures().getShedLevel() > 1, "level " + guard.figures().getShedLevel());
+        assertTrue(ordinary.refusesRequest(request("/search/x")));
+        assertFalse(ordinary.refusesRequest(request("/health/live")));
+        assertFalse(buyer.refusesRequest(request("/checkout/pay")));
+        for (int i = 0; i < 50; i++) {
+            assertFalse(buyer.refusesRequest(request("/search/x")), "it is about to complete");
+        }
+        for (int i = 0; i < 100; i++) {
+            tick(guard, 0);
+        }
+        assertEquals(0, guard.figures().getShedLevel());
+        assertFalse(ordinary.refusesRequest(request("/search/x")));
+    }
+
+    @Test
+    void observing_sheds_nothing_but_counts() {
+        Guard guard = guard(ONE_NEW + "; low=/**; mode=observe");
+        GuardedConnection connection = served(guard);
+        for (int i = 0; i < 40; i++) {
+            tick(guard, 40);
+        }
+        assertFalse(connection.refusesRequest(request("/x")));
+        assertEquals(1, guard.figures().getShedRequests());
+    }
+
+    @Test
+    void a_classifier_that_fails_serves_the_request_and_is_counted() {
+        Guard guard = guard("");
+        GuardedConnection connection = served(guard);
+        guard.classifier(new RequestClassifier() {
+            @Override
+            public Priority priority(RequestView request, Priority byPattern) {
+                throw new IllegalStateException("a fault of the classifier");
+            }
+        });
+        assertFalse(connection.refusesRequest(request("/")));
+        assertEquals(1, guard.figures().getErrors());
+    }
+
+    @Test
+    void a_session_older_than_its_hello_was_resumed() {
+        Guard guard = guard("");
+        GuardedConnection connection = guard.connection(SOMEBODY);
+        connection.decide(hello("t"), true, true);
+        connection.handshakeDone(System.currentTimeMillis() - 1_000);
+        assertEquals(1, guard.figures().getResumedHandshakes());
+        assertEquals(0, guard.figures().getBadClaims());
+    }
+
+    @Test
+    void events_under_way_are_counted_once_each_and_end_with_the_connection() {
+        Guard guard = guard("");
+        GuardedConnection one = served(guard);
+        GuardedConnection other = served(guard);
+        one.dispatched();
+        one.dispatched();
+        other.dispatched();
+        assertEquals(2, guard.eventsUnderWay());
+        one.begun();
+        one.done();
+        one.done();
+        assertEquals(1, guard.eventsUnderWay());
+        other.closed();
+        assertEquals(0, guard.eventsUnderWay());
+        assertEquals(1, guard.figures().getOpenConnections());
+    }
+
+    @Test
+    void figures_are_in_micrometer() {
+        Guard guard = guard(ONE_NEW);
+        var registry = new SimpleMeterRegistry();
+        new GuardMetrics(guard, "https").bindTo(registry);
+        served(guard);
+        guard.connection(SOMEBODY).decide(hello(null), true, true);
+        assertEquals(1, registry.get("loadline.guard.refused").tags("reason", "budget", "connector", "https")
+            .functionCounter().count());
+        assertEquals(1, registry.get("loadline.guard.handshakes").tag("kind", "full").functionCounter().count());
+        assertEquals(1, registry.get("loadline.guard.refusing").gauge().value());
+    }
+
+    @Test
+    void refusals_and_times_of_refusing_are_in_jfr(@TempDir Path dir) throws Exception {
+        Path file = dir.resolve("guard.jfr");
+        try (var recording = new Recording()) {
+            recording.start();
+            Guard guard = guard(ONE_NEW);
+            served(guard);
+            guard.connection(SOMEBODY).decide(hello(null), true, true);
+            tick(guard, 0);
+            for (int i = 0; i < 10; i++) {
+                tick(guard, 0);
+            }
+            recording.stop();
+            recording.dump(file);
+        }
+        Map<String, List<RecordedEvent>> events = RecordingFile.readAllEvents(file).stream()
+            .collect(java.util.stream.Collectors.groupingBy(e -> e.getEventType().getName()));
+        assertEquals("budget", events.get("dev.loadline.guard.Refused").get(0).getString("reason"));
+        assertNotNull(events.get("dev.loadline.guard.Refusing"), "it ended: nobody was refused for long enough");
+        assertEquals(11, events.get("dev.loadline.guard.Budget").size());
+    }
+
+    @Test
+    void the_thread_of_a_guard_measures_and_ends_with_it() throws Exception {
+        Guard guard = guard("");
+        guard.start();
+        for (long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(20); guard.figures().getCpusFrom().startsWith("not"); ) {
+            assertTrue(System.nanoTime() < end, "no tick within 20 s");
+            Thread.sleep(10);
+        }
+        assertTrue(guard.figures().getCpus() > 0);
+        guard.close();
+        guard.close();
+        assertEquals(Action.SERVE, guard.connection(SOMEBODY).decide(hello(null), true, true));
+    }
+
+    @Test
+    void the_alert_is_one_record() {
+        assertEquals(Guard.ALERT.length - 5, ByteBuffer.wrap(Guard.ALERT).getShort(3));
+    }
+}

@@ -1,0 +1,110 @@
+package dev.loadline.guard.cpu;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.OptionalDouble;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class CpuTest {
+    @TempDir
+    Path dir;
+
+    private void write(String file, String text) throws IOException {
+        Path path = dir.resolve(file);
+        Files.createDirectories(path.getParent());
+        Files.writeString(path, text);
+    }
+
+    private CpusAtHand cpus(double fixed, int processors, CpuSource... sources) {
+        return new CpusAtHand(fixed, List.of(sources), Cgroup.of(dir.resolve("proc"), dir.resolve("cg")), () -> processors);
+    }
+
+    private static CpuSource manager(OptionalDouble answer) {
+        return new CpuSource() {
+            @Override
+            public OptionalDouble cpus() {
+                return answer;
+            }
+
+            @Override
+            public String name() {
+                return "CPU manager";
+            }
+        };
+    }
+
+    @Test
+    void the_least_quota_of_a_version_2_tree_counts_and_is_read_anew() throws IOException {
+        write("proc/cgroup", "0::/app/web\n");
+        write("cg/app/web/cpu.max", "max 100000\n");
+        write("cg/app/cpu.max", "150000 100000\n");
+        CpusAtHand cpus = cpus(0, 4);
+        assertEquals(new CpusAtHand.Answer(1.5, "cgroup quota"), cpus.now());
+        write("cg/app/web/cpu.max", "50000 100000\n");
+        assertEquals(0.5, cpus.now().cpus());
+        write("cg/app/web/cpu.max", "max 100000\n");
+        write("cg/app/cpu.max", "max 100000\n");
+        assertEquals(new CpusAtHand.Answer(4, "processors"), cpus.now());
+    }
+
+    @Test
+    void a_version_1_quota_counts() throws IOException {
+        write("proc/cgroup", "5:memory:/app\n3:cpu,cpuacct:/app\n0::/\n");
+        write("cg/cpu/app/cpu.cfs_quota_us", "25000\n");
+        write("cg/cpu/app/cpu.cfs_period_us", "100000\n");
+        assertEquals(0.25, cpus(0, 2).now().cpus());
+        write("cg/cpu/app/cpu.cfs_quota_us", "-1\n");
+        assertEquals(2, cpus(0, 2).now().cpus());
+    }
+
+    @Test
+    void in_a_container_only_the_top_of_the_tree_exists() throws IOException {
+        write("proc/cgroup", "0::/docker/0123456789\n");
+        write("cg/cpu.max", "200000 100000\n");
+        assertEquals(2, cpus(0, 8).now().cpus());
+    }
+
+    @Test
+    void the_manager_is_asked_first_and_the_configuration_before_it() {
+        assertEquals(new CpusAtHand.Answer(3, "CPU manager"),
+            cpus(0, 8, manager(OptionalDouble.empty()), manager(OptionalDouble.of(3))).now());
+        assertEquals(new CpusAtHand.Answer(8, "processors"), cpus(0, 8, manager(OptionalDouble.empty())).now());
+        assertEquals(new CpusAtHand.Answer(2, "configuration"), cpus(2, 8, manager(OptionalDouble.of(3))).now());
+    }
+
+    @Test
+    void on_this_machine_there_is_at_least_some_cpu() {
+        assertTrue(CpusAtHand.ofThisProcess(0).now().cpus() > 0);
+    }
+
+    @Test
+    void threads_are_told_by_name_and_measured_between_two_calls() throws IOException {
+        write("task/1/comm", "https-jsse-nio-\n");
+        write("task/1/schedstat", "1000 200 5\n");
+        write("task/2/comm", "C2 CompilerThre\n");
+        write("task/2/schedstat", "9000 9000 5\n");
+        var threads = new ServerThreads(dir.resolve("task"), "https-jsse-nio-8443-exec");
+        assertEquals(new ServerThreads.Spent(0, 0), threads.sinceLast());
+        write("task/1/schedstat", "1500 900 6\n");
+        write("task/2/schedstat", "19000 19000 6\n");
+        write("task/3/comm", "https-jsse-nio-\n");
+        write("task/3/schedstat", "70 7 1\n");
+        assertEquals(new ServerThreads.Spent(500, 700), threads.sinceLast());
+        Files.delete(dir.resolve("task/1/comm"));
+        Files.delete(dir.resolve("task/1/schedstat"));
+        Files.delete(dir.resolve("task/1"));
+        write("task/3/schedstat", "80 17 1\n");
+        assertEquals(new ServerThreads.Spent(10, 10), threads.sinceLast());
+    }
+
+    @Test
+    void without_proc_nothing_is_measured() {
+        assertEquals(new ServerThreads.Spent(0, 0), new ServerThreads(dir.resolve("none"), "x").sinceLast());
+    }
+}

@@ -1,0 +1,261 @@
+package dev.loadline.guard.policy;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+
+/** Runs of the admission in simulated time, ticks of a quarter of a second. */
+class AdmissionTest {
+    private static final long MS = 1_000_000;
+    private static final long TICK = 250 * MS;
+
+    private final Costs costs = new Costs(10 * MS, 2 * MS);
+    private final Correction correction = new Correction(4);
+    private final Admission admission = new Admission(1, 0.95, costs, 0);
+    private long now;
+    private int admitted;
+    private int refused;
+
+    /** Lets time pass with arrivals at a steady rate of new connections. */
+    private void offer(double perSecond, double seconds, double cpus) {
+        long end = now + (long) (seconds * 1e9);
+        long tick = now + TICK;
+        double next = now;
+        while (now < end) {
+            if (next <= tick) {
+                now = (long) next;
+                if (admission.fresh(now, Customer.SILVER, 0) == Verdict.ADMIT) {
+                    admitted++;
+                } else {
+                    refused++;
+                }
+                next += 1e9 / perSecond;
+            } else {
+                now = tick;
+                admission.passed(now, 0.25, cpus, correction);
+                tick += TICK;
+            }
+        }
+        now = end;
+    }
+
+    @Test
+    void nobody_is_refused_below_what_can_be_served() {
+        offer(95, 60, 1);
+        assertEquals(0, refused);
+        assertFalse(admission.refusing());
+    }
+
+    @Test
+    void arrivals_in_clusters_below_what_can_be_served_are_not_refused() {
+        var random = new Random(7);
+        for (int tick = 0; tick < 4_000; tick++) {
+            // Poisson with 22.5 per tick: nine tenths of 100 per second.
+            int arrivals = 0;
+            for (double p = Math.exp(-22.5), sum = p, u = random.nextDouble(); u > sum && arrivals < 200; ) {
+                p *= 22.5 / ++arrivals;
+                sum += p;
+            }
+            for (int i = 0; i < arrivals; i++) {
+                assertEquals(Verdict.ADMIT, admission.fresh(now + i * TICK / arrivals, Customer.SILVER, 0));
+            }
+            now += TICK;
+            admission.passed(now, 0.25, 1, correction);
+        }
+    }
+
+    @Test
+    void under_overload_what_can_be_served_is_admitted_and_no_more() {
+        offer(500, 5, 1);
+        admitted = 0;
+        offer(500, 60, 1);
+        assertEquals(6_000, admitted, 60);
+        assertTrue(admission.refusing());
+    }
+
+    @Test
+    void under_overload_admissions_are_even() {
+        offer(500, 5, 1);
+        for (int i = 0; i < 40; i++) {
+            admitted = 0;
+            offer(500, 0.25, 1);
+            assertEquals(25, admitted, 3);
+        }
+    }
+
+    @Test
+    void a_second_cpu_is_used_within_one_interval() {
+        offer(500, 10, 1);
+        offer(500, 1, 2);
+        admitted = 0;
+        offer(500, 1, 2);
+        assertEquals(200, admitted, 8);
+        offer(500, 1, 1);
+        admitted = 0;
+        offer(500, 1, 1);
+        assertEquals(100, admitted, 8);
+    }
+
+    @Test
+    void a_resumed_connection_is_admitted_when_the_budget_is_spent() {
+        offer(500, 5, 1);
+        assertEquals(Verdict.REFUSE_BUDGET, admission.fresh(now, Customer.SILVER, 0));
+        assertEquals(Verdict.RESUME_ONLY, admission.claim(now, Customer.SILVER, 0, true));
+    }
+
+    @Test
+    void a_claim_without_budget_is_refused_where_engines_cannot_be_told_to_resume_only() {
+        offer(500, 5, 1);
+        admission.fresh(now, Customer.SILVER, 0);
+        assertEquals(Verdict.REFUSE_BUDGET, admission.claim(now, Customer.SILVER, 0, false));
+    }
+
+    @Test
+    void resumed_connections_go_first() {
+        for (int tick = 0; tick < 80; tick++) {
+            for (int i = 0; i < 125; i++) {
+                long at = now + i * 2 * MS;
+                // 200 claims/s of 2 ms: 0.4 CPUs; 300 new/s of 10 ms.
+                if (i % 5 < 2) {
+                    Verdict verdict = admission.claim(at, Customer.SILVER, 0, true);
+                    assertFalse(verdict.refuses());
+                    admission.settle(verdict, Customer.SILVER, Outcome.RESUMED, 2 * MS);
+                } else if (admission.fresh(at, Customer.SILVER, 0) == Verdict.ADMIT && tick >= 40) {
+                    admitted++;
+                }
+            }
+            now += TICK;
+            admission.passed(now, 0.25, 1, correction);
+        }
+        assertEquals(600, admitted, 30);
+        assertEquals(60, admission.newPerInterval(), 2);
+    }
+
+    @Test
+    void resumed_connections_have_a_ceiling() {
+        int passed = 0;
+        for (int tick = 0; tick < 80; tick++) {
+            for (int i = 0; i < 250; i++) {
+                Verdict verdict = admission.claim(now + i * MS, Customer.SILVER, 0, true);
+                if (!verdict.refuses()) {
+                    admission.settle(verdict, Customer.SILVER, Outcome.RESUMED, 2 * MS);
+                    passed += tick >= 40 ? 1 : 0;
+                }
+            }
+            now += TICK;
+            admission.passed(now, 0.25, 1, correction);
+        }
+        // 1,000/s of 2 ms offered, 0.95 CPUs may go to them: 475/s.
+        assertEquals(4_750, passed, 100);
+    }
+
+    @Test
+    void a_claim_that_was_not_good_costs_what_it_took_and_not_what_it_claimed() {
+        offer(500, 5, 1);
+        int passed = 0;
+        for (int i = 0; i < 2_000; i++) {
+            Verdict verdict = admission.claim(now, Customer.SILVER, 0, true);
+            if (verdict == Verdict.RESUME_ONLY) {
+                admission.settle(verdict, Customer.SILVER, Outcome.FAILED, 100_000);
+                passed++;
+            }
+        }
+        // The bucket of 0.25 s holds 2,500 of 0.1 ms, and only 125 of 2 ms.
+        assertEquals(2_000, passed, 1);
+    }
+
+    @Test
+    void a_claim_that_turned_out_full_is_charged_as_full() {
+        Verdict verdict = admission.claim(now, Customer.SILVER, 0, true);
+        assertEquals(Verdict.ADMIT, verdict);
+        admission.settle(verdict, Customer.SILVER, Outcome.FULL, 5 * MS);
+        int more = 0;
+        while (admission.fresh(now, Customer.SILVER, 0) == Verdict.ADMIT) {
+            more++;
+        }
+        assertEquals(99, more, "one of the hundred of an interval was taken");
+    }
+
+    @Test
+    void while_threads_wait_too_long_nobody_new_is_let_in_and_those_who_resume_longer() {
+        offer(500, 5, 1);
+        now += 1_000 * MS;
+        assertEquals(Verdict.REFUSE_BUDGET, admission.fresh(now, Customer.SILVER, 1.1));
+        assertEquals(Verdict.RESUME_ONLY, admission.claim(now, Customer.SILVER, 2.9, true));
+        assertEquals(Verdict.REFUSE_CEILING, admission.claim(now, Customer.SILVER, 3.1, true));
+        assertEquals(Verdict.ADMIT, admission.fresh(now, Customer.SILVER, 0.9));
+    }
+
+    @Test
+    void threads_that_wait_for_long_begin_refusing_even_with_budget_left() {
+        for (int i = 0; i < 10; i++) {
+            correction.passed(0.25, 1, 20, 1, false);
+            now += TICK;
+            admission.passed(now, 0.25, 1, correction);
+        }
+        assertTrue(admission.refusing());
+        assertEquals(Verdict.REFUSE_BUDGET, admission.fresh(now, Customer.SILVER, 5));
+    }
+
+    @Test
+    void gold_goes_before_silver_and_silver_before_bronze() {
+        int[] got = new int[3];
+        for (int tick = 0; tick < 120; tick++) {
+            for (int i = 0; i < 45; i++) {
+                Customer customer = Customer.values()[i % 3];
+                boolean in = admission.fresh(now + i * TICK / 45, customer, 0) == Verdict.ADMIT;
+                got[customer.ordinal()] += in && tick >= 60 ? 1 : 0;
+            }
+            now += TICK;
+            admission.passed(now, 0.25, 1, correction);
+        }
+        // 60/s each, 100/s can be served: all gold, 40/s of silver, no bronze; 15 s.
+        assertEquals(900, got[0], 20);
+        assertEquals(600, got[1], 60);
+        assertTrue(got[2] < 60, "bronze got " + got[2]);
+    }
+
+    @Test
+    void when_the_overload_is_over_everyone_is_admitted_again() {
+        offer(500, 10, 1);
+        assertTrue(admission.refusing());
+        offer(50, 6, 1);
+        assertFalse(admission.refusing());
+        refused = 0;
+        offer(50, 10, 1);
+        assertEquals(0, refused);
+    }
+
+    @Test
+    void random_histories_never_promise_more_than_the_cpus_do() {
+        for (int seed = 0; seed < 200; seed++) {
+            var random = new Random(seed);
+            var some = new Admission(1, 0.95, costs, 0);
+            var loop = new Correction(4);
+            double cpus = 1 + random.nextInt(4);
+            some.passed(1, 0.25, cpus, loop);
+            long at = 0;
+            long work = 0;
+            for (int i = 0; i < 5_000; i++) {
+                at += random.nextInt(5_000_000);
+                Customer customer = Customer.values()[random.nextInt(3)];
+                if (random.nextBoolean()) {
+                    work += some.fresh(at, customer, 0) == Verdict.ADMIT ? 10 * MS : 0;
+                } else {
+                    Verdict verdict = some.claim(at, customer, 0, true);
+                    if (!verdict.refuses()) {
+                        some.settle(verdict, customer, Outcome.RESUMED, 2 * MS);
+                    }
+                }
+                if (i % 100 == 0) {
+                    some.passed(at, 0.25, cpus, loop);
+                }
+            }
+            // Each class of customers has its bucket, which may hold an interval at first.
+            assertTrue(work <= at * cpus * 3 + 3 * cpus * 1e9, "seed " + seed);
+        }
+    }
+}
