@@ -1,25 +1,21 @@
 //! One connection of a visitor: opening it, asking, reading replies.
 
 use crate::clock::now_ns;
-use crate::handshakes::{Handshake, Kind};
 use crate::http::{Progress, Reply};
 use crate::http2::Http2;
 use crate::scenario::{Abandon, Ask, Http};
 use crate::session::Context;
+use crate::shake::{Tls, shake_hands};
 use crate::stats::{Failure, Stats, lock};
 use crate::stream::{Counted, Stream};
-use rustls::pki_types::ServerName;
-use rustls::{ClientConfig, HandshakeKind, ProtocolVersion};
 use std::cell::RefCell;
 use std::future::poll_fn;
 use std::pin::Pin;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::Mutex;
 use std::task::{Poll, ready};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWriteExt, ReadBuf};
 use tokio::net::{TcpSocket, TcpStream};
-use tokio_rustls::TlsConnector;
 
 /// Room for a whole TLS record.
 const READ_BYTES: usize = 16 * 1024 + 256;
@@ -48,14 +44,6 @@ pub(crate) struct Connection {
     /// Replies of this connection that are still to come.
     outstanding: u32,
     slow_bytes_per_s: Option<u32>,
-}
-
-/// What TLS a connection speaks.
-pub(crate) struct Tls {
-    pub(crate) config: Arc<ClientConfig>,
-    pub(crate) name: ServerName<'static>,
-    pub(crate) offered: Arc<AtomicBool>,
-    pub(crate) forged: bool,
 }
 
 /// Why a request got no reply, and whether asking again on a new connection is right.
@@ -291,44 +279,6 @@ async fn connect(context: &Context, slow_bytes_per_s: Option<u32>) -> std::io::R
     Ok(tcp)
 }
 
-async fn shake_hands(
-    tcp: Counted,
-    tls: Tls,
-    begin_ns: u64,
-    stats: &Mutex<Stats>,
-) -> Result<Stream, Failure> {
-    let mut record = HandshakeGuard {
-        stats,
-        forged: tls.forged,
-        offered: tls.offered,
-        handshake: Handshake {
-            local_port: tcp.local_port().map_err(|_| Failure::Connect)?,
-            kind: None,
-            version: "",
-            begin_ns,
-            end_ns: 0,
-            offered: false,
-            bytes_sent: 0,
-            bytes_received: 0,
-        },
-    };
-    let stream = TlsConnector::from(tls.config)
-        .connect(tls.name, tcp)
-        .await
-        .map_err(|_| Failure::Tls)?;
-    let (tcp, session) = stream.get_ref();
-    record.handshake.kind = session.handshake_kind().map(kind);
-    record.handshake.version = match session.protocol_version() {
-        Some(ProtocolVersion::TLSv1_2) => "1.2",
-        Some(ProtocolVersion::TLSv1_3) => "1.3",
-        _ => "",
-    };
-    record.handshake.bytes_sent = tcp.sent;
-    record.handshake.bytes_received = tcp.received;
-    drop(record);
-    Ok(Stream::Tls(Box::new(stream)))
-}
-
 /// Reads once and interprets. None is the connection's end.
 async fn read(
     stream: &mut Stream,
@@ -387,31 +337,6 @@ fn write_request(out: &mut Vec<u8>, request: &Ask, authority: &str, cookies: &st
     );
     out.extend_from_slice(head.as_bytes());
     out.extend_from_slice(body);
-}
-
-/// Counts the handshake however it ends: done, failed, or dropped because the visitor left.
-struct HandshakeGuard<'a> {
-    stats: &'a Mutex<Stats>,
-    forged: bool,
-    offered: Arc<AtomicBool>,
-    handshake: Handshake,
-}
-
-impl Drop for HandshakeGuard<'_> {
-    fn drop(&mut self) {
-        self.handshake.end_ns = now_ns();
-        self.handshake.offered = self.offered.load(Ordering::Relaxed);
-        let mut stats = lock(self.stats);
-        stats.tickets_forged += u64::from(self.forged && self.handshake.offered);
-        stats.shook_hands(self.handshake);
-    }
-}
-
-fn kind(kind: HandshakeKind) -> Kind {
-    match kind {
-        HandshakeKind::Resumed => Kind::Resumed,
-        HandshakeKind::Full | HandshakeKind::FullWithHelloRetryRequest => Kind::Full,
-    }
 }
 
 fn connect_failure(error: &std::io::Error) -> Failure {

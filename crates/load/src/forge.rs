@@ -67,7 +67,7 @@ impl Forger {
             tls12: self.ready.tls12.clone(),
             tls13: self.ready.tls13.pop(),
         };
-        Offer::Forged(Mutex::new(forged))
+        Offer::Forged(Box::new(Mutex::new(forged)))
     }
 
     /// Shakes hands in memory. A failure leaves nothing to offer: the tests see that it does not.

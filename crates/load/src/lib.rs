@@ -38,6 +38,7 @@ mod scenario;
 mod schedule;
 mod series;
 mod session;
+mod shake;
 mod stats;
 mod steady;
 mod stream;

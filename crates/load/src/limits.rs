@@ -1,11 +1,64 @@
-//! What this machine lets one process hold: descriptors, and so connections; CPUs.
+//! What cannot be: options out of their ranges, more connections than this machine lets one process
+//! hold, CPUs that it may not use.
 
 use crate::Error;
 use crate::run::Options;
-use crate::scenario::{Arrivals, Http, Scenario};
+use crate::scenario::{Arrivals, Http, Keys, Scenario};
+use crate::trust::Trust;
 
 /// Descriptors for everything but connections.
 const OTHER_DESCRIPTORS: u64 = 64;
+const MAX_THREADS: usize = 1024;
+
+/// What a caller may have set to anything: a scenario's file was checked when it was read.
+pub(crate) fn check(options: &Options) -> Result<(), Error> {
+    let scenario = &options.scenario;
+    scenario.arrivals.check().map_err(Error::Option)?;
+    if options.part.index >= options.part.of {
+        return Err(Error::Option(format!(
+            "part {} of {} does not exist",
+            options.part.index, options.part.of
+        )));
+    }
+    if scenario.timeout.is_zero() {
+        return Err(Error::Option(
+            "the client's timeout is 0s; it must be more than 0s".into(),
+        ));
+    }
+    for (key, p) in [
+        ("resume_within", scenario.resume_within),
+        ("resume_across", scenario.resume_across),
+    ] {
+        if !(0.0..=1.0).contains(&p) {
+            return Err(Error::Option(format!(
+                "tls.{key} is {p}; it must be from 0 to 1"
+            )));
+        }
+    }
+    if options.duration.is_zero() {
+        return Err(Error::Option(
+            "the duration is 0s; it must be more than 0s".into(),
+        ));
+    }
+    if options.threads == 0 || options.threads > MAX_THREADS {
+        return Err(Error::Option(format!(
+            "threads is {}; it must be from 1 to {MAX_THREADS}",
+            options.threads
+        )));
+    }
+    if let Some(cpu) = options.cpus.iter().find(|cpu| !may_use(**cpu)) {
+        return Err(Error::Option(format!(
+            "--cpus names CPU {cpu}, on which this process may not run"
+        )));
+    }
+    if scenario.tickets.forged > 0.0 && (options.trust != Trust::Any || scenario.keys != Keys::Any)
+    {
+        return Err(Error::Option(
+            "tls.forged needs --insecure and tls.keys = \"any\": the forger's own certificate is trusted by nobody".into(),
+        ));
+    }
+    Ok(())
+}
 
 /// How many sessions the limit on descriptors allows, after raising it as far as may be.
 pub(crate) fn capacity(options: &Options) -> Result<u64, Error> {

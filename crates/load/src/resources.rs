@@ -5,11 +5,12 @@
 //! patience holds for the page with all of it.
 
 use crate::clock::now_ns;
-use crate::connection::{Connection, Tls};
+use crate::connection::Connection;
 use crate::cookies::Jar;
 use crate::http::Reply;
 use crate::scenario::Ask;
 use crate::session::Context;
+use crate::shake::Tls;
 use crate::stats::lock;
 use crate::visitor::Visitor;
 use crate::{html, url};

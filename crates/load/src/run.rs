@@ -5,7 +5,7 @@ use crate::forge::Forger;
 use crate::handshakes::HandshakeFile;
 use crate::limits;
 use crate::probe::probe;
-use crate::scenario::{Keys, Scenario};
+use crate::scenario::Scenario;
 use crate::session::Context;
 use crate::stats::{Stats, Times, lock};
 use crate::summary::{Circumstances, Summary};
@@ -29,7 +29,6 @@ use std::time::{Duration, Instant};
 const TICK: Duration = Duration::from_millis(200);
 /// Ticks that the rates of [`Progress`] look back: a second.
 const WINDOW: usize = 5;
-const MAX_THREADS: usize = 1024;
 /// A server that has refused every connection for so long, and at least so often, is not there.
 const GONE_NS: u64 = 3_000_000_000;
 const GONE_REFUSALS: u64 = 5;
@@ -135,7 +134,7 @@ pub(crate) fn measure(
     stop: &AtomicBool,
     progress: &mut dyn FnMut(&Progress),
 ) -> Result<(Stats, Circumstances), Error> {
-    check(options)?;
+    limits::check(options)?;
     let address = options.target.resolve(options.owned_target.as_deref())?;
     let capacity = limits::capacity(options)?;
     let tls = client(options)?;
@@ -214,56 +213,6 @@ fn client(options: &Options) -> Result<Client, Error> {
         tls::config(&options.scenario, &options.trust)?,
         name,
     )))
-}
-
-/// What a caller may have set to anything: a scenario's file was checked when it was read.
-fn check(options: &Options) -> Result<(), Error> {
-    let scenario = &options.scenario;
-    scenario.arrivals.check().map_err(Error::Option)?;
-    if options.part.index >= options.part.of {
-        return Err(Error::Option(format!(
-            "part {} of {} does not exist",
-            options.part.index, options.part.of
-        )));
-    }
-    if scenario.timeout.is_zero() {
-        return Err(Error::Option(
-            "the client's timeout is 0s; it must be more than 0s".into(),
-        ));
-    }
-    for (key, p) in [
-        ("resume_within", scenario.resume_within),
-        ("resume_across", scenario.resume_across),
-    ] {
-        if !(0.0..=1.0).contains(&p) {
-            return Err(Error::Option(format!(
-                "tls.{key} is {p}; it must be from 0 to 1"
-            )));
-        }
-    }
-    if options.duration.is_zero() {
-        return Err(Error::Option(
-            "the duration is 0s; it must be more than 0s".into(),
-        ));
-    }
-    if options.threads == 0 || options.threads > MAX_THREADS {
-        return Err(Error::Option(format!(
-            "threads is {}; it must be from 1 to {MAX_THREADS}",
-            options.threads
-        )));
-    }
-    if let Some(cpu) = options.cpus.iter().find(|cpu| !limits::may_use(**cpu)) {
-        return Err(Error::Option(format!(
-            "--cpus names CPU {cpu}, on which this process may not run"
-        )));
-    }
-    if scenario.tickets.forged > 0.0 && (options.trust != Trust::Any || scenario.keys != Keys::Any)
-    {
-        return Err(Error::Option(
-            "tls.forged needs --insecure and tls.keys = \"any\": the forger's own certificate is trusted by nobody".into(),
-        ));
-    }
-    Ok(())
 }
 
 struct Running {

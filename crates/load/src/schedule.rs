@@ -39,19 +39,10 @@ impl Phase {
 }
 
 /// The level over a run. After its last phase the last level stays, unless it repeats.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Schedule {
     phases: Vec<Phase>,
     repeat: bool,
-}
-
-impl Default for Schedule {
-    fn default() -> Schedule {
-        Schedule {
-            phases: Vec::new(),
-            repeat: false,
-        }
-    }
 }
 
 impl Schedule {

@@ -30,7 +30,7 @@ pub(crate) enum Offer {
     /// The oldest ticket, if there is one.
     Oldest,
     /// A ticket that no key of the server opens.
-    Forged(Mutex<Forged>),
+    Forged(Box<Mutex<Forged>>),
 }
 
 /// One forged ticket of each version.

@@ -1,12 +1,13 @@
 //! One visitor as a user of connections: what it remembers, how it connects, asks and leaves.
 
 use crate::clock::now_ns;
-use crate::connection::{Broken, Connection, Tls};
+use crate::connection::{Broken, Connection};
 use crate::cookies::Jar;
 use crate::http::Reply;
 use crate::rng::Rng;
 use crate::scenario::Ask;
 use crate::session::Context;
+use crate::shake::Tls;
 use crate::stats::{Failure, lock};
 use crate::tickets::{self, Offer, SharedShelf};
 use crate::{tls, url};

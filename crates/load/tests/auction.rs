@@ -98,3 +98,43 @@ fn every_visitor_of_the_auction_sees_the_right_pages() {
         assert_eq!(json["replies"].as_u64(), Some(summary.replies));
     }
 }
+
+#[test]
+fn bidders_register_log_in_bid_buy_sell_and_comment() {
+    let jar = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../bed/auction/target/auction.jar");
+    if !jar.exists() {
+        eprintln!(
+            "SKIPPED: {} is not built: run mvn -pl bed/auction -am package",
+            jar.display()
+        );
+        return;
+    }
+    let dir = tempfile::tempdir().expect("a directory");
+    let site = Site::start(&jar, &dir.path().join("port"));
+    let mut scenario = Scenario::builtin("bidding").expect("built in");
+    scenario.arrivals = Arrivals::Closed { users: 10 };
+    scenario.think_mean = Duration::ZERO;
+    scenario.client.resources = true;
+    let target = Target::parse(&format!("https://127.0.0.1:{}", site.port)).expect("valid");
+    let mut options = Options::new(target, scenario);
+    options.duration = Duration::from_secs(10);
+    options.trust = Trust::Any;
+    let summary = run(&options, &AtomicBool::new(false), &mut |_| {}).expect("it runs");
+    let text = summary.render(options.scenario.arrivals);
+    assert_eq!(
+        (summary.failures, summary.resources.failed),
+        (0, 0),
+        "{text}"
+    );
+    assert!(summary.resources.fetched.count > 100, "{text}");
+    for form in [
+        "register_user",
+        "store_bid",
+        "store_buy_now",
+        "about_me",
+        "view_item",
+    ] {
+        let seen = summary.interactions.iter().find(|i| i.name == form);
+        assert!(seen.is_some_and(|i| i.response.count > 0), "{form}: {text}");
+    }
+}
