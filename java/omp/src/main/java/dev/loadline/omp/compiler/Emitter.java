@@ -7,7 +7,6 @@ import com.sun.source.util.TreePath;
 import com.sun.source.util.Trees;
 import dev.loadline.omp.compiler.Construct.Share;
 import dev.loadline.omp.compiler.Edits.Code;
-import java.util.ArrayList;
 import java.util.List;
 import javax.lang.model.element.Element;
 import javax.lang.model.element.ElementKind;
@@ -34,6 +33,7 @@ final class Emitter {
     private final Elements elements;
     private final String fileName;
     private final LoopEmitter loops = new LoopEmitter(this);
+    final CombiningEmitter combining;
 
     Emitter(SourceText text, Scan scan, Sharing sharing, Reductions reductions, Edits edits, Trees trees, Types types, Elements elements, String fileName) {
         this.text = text;
@@ -45,6 +45,7 @@ final class Emitter {
         this.types = types;
         this.elements = elements;
         this.fileName = fileName;
+        this.combining = new CombiningEmitter(this, reductions);
     }
 
     /** Writes all constructs. */
@@ -134,7 +135,7 @@ final class Emitter {
         if (boxes) {
             before.add("try { ");
         }
-        if (!reducedOneByOne(construct).isEmpty()) {
+        if (!combining.oneByOne(construct).isEmpty()) {
             before.add("final " + RUNTIME + "Team " + team + " = ");
         }
         construct.member = sharing.fresh("member");
@@ -146,10 +147,10 @@ final class Emitter {
         copies(construct, before);
         boolean ends = !Jumps.neverEnds(construct.statement.tree());
         if (ends) {
-            after.append(' ').append(offer(construct));
+            after.append(' ').append(combining.offer(construct));
         }
         after.append(" });").append(mayThrow(construct));
-        combine(construct, team, after);
+        combining.combine(construct, team, after);
         finish(construct, boxes, after);
         if (!ends) {
             after.append("throw ").append(RUN).append("unreachable(); ");
@@ -256,74 +257,9 @@ final class Emitter {
         });
     }
 
-    private static String typeOr(Element variable, String otherwise) {
+    static String typeOr(Element variable, String otherwise) {
         String type = TypeText.of(variable.asType());
         return type == null ? otherwise : type;
-    }
-
-    // ---- reductions ----
-
-    private List<Element> reducedOneByOne(Construct construct) {
-        List<Element> found = new ArrayList<>();
-        construct.operators.forEach((variable, operator) -> {
-            if (!reductions.isElementwise(operator, variable.asType())) {
-                found.add(variable);
-            }
-        });
-        return found;
-    }
-
-    /** Whether members combine arrays together, each its slice. */
-    boolean reducesArrays(Construct construct) {
-        return reducedOneByOne(construct).size() < construct.operators.size();
-    }
-
-    /** Statements with which a member offers its parts; whole arrays are combined at once. */
-    String offer(Construct construct) {
-        var code = new StringBuilder();
-        int k = 0;
-        for (Element variable : reducedOneByOne(construct)) {
-            code.append(Reductions.put(construct.member, k++, variable.asType(), construct.names.get(variable)));
-        }
-        for (var entry : construct.operators.entrySet()) {
-            Element variable = entry.getKey();
-            if (reductions.isElementwise(entry.getValue(), variable.asType())) {
-                String target = construct.sources.getOrDefault(variable, sharing.nameIn(variable, construct.parent));
-                code.append(RUNTIME).append("ArrayReductions.reduce(").append(construct.member).append(", ").append(k++).append(", ")
-                        .append(Reductions.arrayOperator(entry.getValue())).append(", ").append(target).append(", ").append(construct.names.get(variable)).append("); ");
-            }
-        }
-        return code.toString();
-    }
-
-    /** Statements that add all members' parts to the variables. */
-    boolean combine(Construct construct, String team, StringBuilder after) {
-        List<Element> variables = reducedOneByOne(construct);
-        if (variables.isEmpty()) {
-            return false;
-        }
-        String index = sharing.fresh("i");
-        after.append("for (int ").append(index).append(" = 0; ").append(index).append(" < ").append(team).append(".size(); ").append(index).append("++) { ");
-        int k = 0;
-        for (Element variable : variables) {
-            String whole = sharing.nameIn(variable, construct.parent);
-            after.append(reductions.combine(construct.operators.get(variable), variable.asType(), typeOr(variable, "Object"), whole, team, index, k++));
-        }
-        after.append("} ");
-        return true;
-    }
-
-    /** The end of a work-sharing construct: its reductions, or else its barrier. */
-    void close(Construct construct, StringBuilder after) {
-        after.append(offer(construct));
-        var sum = new StringBuilder();
-        String team = sharing.fresh("team");
-        if (combine(construct, team, sum)) {
-            after.append("if (").append(construct.member).append(".gather()) { final ").append(RUNTIME).append("Team ").append(team)
-                    .append(" = ").append(construct.member).append(".team(); ").append(sum).append("} ").append(construct.member).append(".release(); ");
-        } else if (!construct.directive.has("nowait") && !construct.endsWithRegion()) {
-            after.append(construct.member).append(".barrier(); ");
-        }
     }
 
     // ---- the small ones ----

@@ -58,7 +58,7 @@ final class LoopEmitter {
         if (last.length() > 0) {
             after.append("if (").append(construct.member).append(".last()) { ").append(last).append("} ");
         }
-        emitter.close(construct, after);
+        emitter.combining.close(construct, after);
         after.append(Emitter.goes(construct)).append("}");
     }
 
@@ -221,7 +221,7 @@ final class LoopEmitter {
 
     /** Whether the loop is the whole region, and no member need know how many there are: then others may join it. */
     private boolean joinable(Construct construct, String kind) {
-        return construct.endsWithRegion() && !kind.equals("static") && !construct.directive.has("ordered") && !emitter.reducesArrays(construct.parent);
+        return construct.endsWithRegion() && !kind.equals("static") && !construct.directive.has("ordered") && !emitter.combining.reducesArrays(construct.parent);
     }
 
     private static String kind(Construct construct) {
