@@ -143,14 +143,14 @@ pub fn order(label: &str) -> usize {
         .unwrap_or(PHASES.len())
 }
 
-/// Reads what the report needs out of a trace. What began in its first `skip_s` seconds does not
-/// count: the JIT is compiling what the probes have changed, and older connections are seen in part.
+/// Reads what the report needs out of a trace. What ended in its first `skip_s` seconds does not
+/// count: the JIT is compiling what the probes have changed.
 pub fn read(dir: &Path, rate: f64, load: Load, skip_s: f64) -> Result<Side> {
     let trace = Trace::open(dir)?;
     let report = report(&trace).with_context(|| format!("cannot summarize {}", dir.display()))?;
     let from = trace.meta.begin_ns + (1e9 * skip_s) as i64;
     let count = |which: &str| -> Result<u64> {
-        let sql = format!("SELECT count(*) FROM spans s WHERE s.begin_ns >= {from} AND {which}");
+        let sql = format!("SELECT count(*) FROM spans s WHERE s.end_ns >= {from} AND {which}");
         let n: i64 = trace.sql()?.query_row(&sql, [], |r| r.get(0))?;
         Ok(n.max(0) as u64)
     };
@@ -174,7 +174,7 @@ pub fn read(dir: &Path, rate: f64, load: Load, skip_s: f64) -> Result<Side> {
         failed: shaken("failed")?,
         phases: phases(
             &trace,
-            &format!("s.kind = 'connection' AND s.begin_ns >= {from}"),
+            &format!("s.kind = 'connection' AND s.end_ns >= {from}"),
             connections,
         )?,
         waited_for: report
