@@ -129,7 +129,7 @@ def scenario(folder, versions=("1.3",), changes=()):
 
 def load(port, scenario_file, rate, seconds, think="700ms", seed=1, extra=()):
     """Runs the generator on its CPU and returns its summary."""
-    command = ["taskset", "-c", str(cpus()[1]), harness.built("loadline"), "load", f"https://127.0.0.1:{port}", "--scenario", scenario_file,
+    command = ["taskset", "-c", str(cpus()[1]), *guardbed.generator(), f"https://127.0.0.1:{port}", "--scenario", scenario_file,
                "--rate", f"{rate:.4f}", "--think", think, "-d", f"{seconds:.1f}s", "--seed", str(seed), "--json", *extra]
     done = subprocess.run(command, capture_output=True, text=True, timeout=seconds + 120)
     if done.returncode != 0:
