@@ -1,5 +1,6 @@
 """What the guard's benches share: where bed/guard-bench is, and a certificate for its servers."""
 
+import functools
 import os
 import subprocess
 import sys
@@ -20,6 +21,14 @@ def java(home, main, *arguments, options=()):
     """The command that runs a program of the bed on the JDK at `home` (None: the default one)."""
     binary = os.path.join(home, "bin", "java") if home else "java"
     return [binary, *options, "-cp", classpath(), f"dev.loadline.guardbench.{main}", *map(str, arguments)]
+
+
+@functools.cache
+def generator():
+    """The beginning of a `loadline load` command that takes the bed's self-made certificates."""
+    command = [harness.built("loadline"), "load"]
+    options = subprocess.run([*command, "--help"], capture_output=True, text=True, check=True).stdout
+    return command + (["--insecure"] if "--insecure" in options else [])
 
 
 def keystore(folder, key="EC"):

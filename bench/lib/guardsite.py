@@ -129,7 +129,7 @@ def scenario(folder, versions=("1.3",), changes=()):
 
 def load(port, scenario_file, rate, seconds, think="700ms", seed=1, extra=()):
     """Runs the generator on its CPU and returns its summary."""
-    command = ["taskset", "-c", str(cpus()[1]), harness.built("loadline"), "load", f"https://127.0.0.1:{port}", "--scenario", scenario_file,
+    command = ["taskset", "-c", str(cpus()[1]), *guardbed.generator(), f"https://127.0.0.1:{port}", "--scenario", scenario_file,
                "--rate", f"{rate:.4f}", "--think", think, "-d", f"{seconds:.1f}s", "--seed", str(seed), "--json", *extra]
     done = subprocess.run(command, capture_output=True, text=True, timeout=seconds + 120)
     if done.returncode != 0:
@@ -157,6 +157,11 @@ def figures(summary):
     }
 
 
+def ratio(one, other):
+    """Their ratio; 0 where the other is 0, as may be in --quick's short runs on a busy machine."""
+    return one / other if other else 0.0
+
+
 def find_load_line(site, scenario_file, seconds, steps, light_rate=8.0):
     """(rate, figures there) of the largest rate at which goodput is at least 95% of what is offered and p95
     is at most four times its value at `light_rate`. Offered is what the light load brings per session and
@@ -175,6 +180,8 @@ def find_load_line(site, scenario_file, seconds, steps, light_rate=8.0):
     # Twice: the first may still be warming up.
     lights = [point(light_rate, 1), point(light_rate, 2)]
     low, best = light_rate, min(lights, key=lambda p: p["p95_ms"])
+    if not best["replies_per_s"] and not harness.quick():
+        sys.exit(f"no reply at all to {light_rate:g} sessions/s within {seconds:g} s: is the machine busy with something else?")
     replies = seconds * sum(p["replies_per_s"] for p in lights) / 2
     least = best["replies_per_s"] * max(0.0, 0.95 - 2 / max(1, replies) ** 0.5)
     objective_ms = 4 * best["p95_ms"]

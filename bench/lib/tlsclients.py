@@ -17,7 +17,6 @@ import tempfile
 import time
 
 import guardbed
-import harness
 
 TIMEOUT_S = 10
 REQUEST = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"
@@ -120,7 +119,7 @@ def rustls(port, count, version):
         seen = {}
         begin = time.monotonic()
         while len(seen) < count and time.monotonic() - begin < 60:
-            subprocess.run([harness.built("loadline"), "load", f"https://127.0.0.1:{port}", "--scenario", scenario,
+            subprocess.run([*guardbed.generator(), f"https://127.0.0.1:{port}", "--scenario", scenario,
                             "-d", "1s", "--seed", str(len(seen) + 1), "--handshakes", out, "--json"],
                            check=True, capture_output=True, timeout=60)
             with open(out) as f:

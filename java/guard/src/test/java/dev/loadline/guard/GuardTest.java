@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.loadline.Loadline;
 import dev.loadline.guard.hello.ClientHello;
 import dev.loadline.guard.micrometer.GuardMetrics;
 import dev.loadline.guard.policy.Priority;
@@ -219,6 +220,18 @@ class GuardTest {
         assertEquals("budget", events.get("dev.loadline.guard.Refused").get(0).getString("reason"));
         assertNotNull(events.get("dev.loadline.guard.Refusing"), "it ended: nobody was refused for long enough");
         assertEquals(11, events.get("dev.loadline.guard.Budget").size());
+    }
+
+    @Test
+    void refusals_and_times_of_refusing_are_in_a_recording_of_loadline() {
+        Loadline.TOLD.clear();
+        Guard guard = guard(ONE_NEW);
+        served(guard);
+        guard.connection(SOMEBODY).decide(hello(null), true, true);
+        for (int i = 0; i < 11; i++) {
+            tick(guard, 0);
+        }
+        assertEquals(List.of("guard refused budget 1", "begin guard refusing", "end guard refusing"), Loadline.TOLD);
     }
 
     @Test

@@ -133,9 +133,9 @@ class ChaosTest {
                 thread.start();
                 threads.add(thread);
             }
-            for (int i = 0; i < 10; i++) {
+            for (int i = 0; i < 5; i++) {
                 int before = served.get();
-                TestServer.until("some are served", () -> served.get() > before + 10);
+                TestServer.until("some are served", () -> served.get() > before + 5);
                 server.endpoint().reloadSslHostConfigs();
             }
             stop.set(true);

@@ -3,7 +3,7 @@ package dev.loadline.guard.policy;
 /**
  * Who gets in. Not thread-safe: the guard calls it under one lock.
  *
- * <p>Five buckets of work: one for those who resume, one for new connections of each {@link Customer}
+ * <p>Four buckets of work: one for those who resume, one for new connections of each {@link Customer}
  * class, in that order. Each drains at what the ones before it leave of the CPUs. While nothing is
  * refused a bucket may stand as deep as one interval's work, so that arrivals which come in clusters are
  * not taken for overload. While refusing it may be {@value #PACED_SECONDS} s deep: what fits is then

@@ -26,7 +26,7 @@ public final class Shedding {
         }
     }
 
-    /** Whether this request is to be shed; of a share of 30%, every request in ten thirds, evenly. */
+    /** Whether this request is to be shed; of a share of 30%, three of every ten requests, evenly. */
     public boolean sheds(Priority priority) {
         double share = level - priority.ordinal();
         if (share <= 0) {
