@@ -253,17 +253,6 @@ fn what_cannot_work_is_refused_before_anything_is_started() {
         &["--start", "sleep 60", "--objective", "p95=soon"],
         "p95=200ms",
     );
-    refused(
-        &[
-            "--start",
-            "sleep 60",
-            "--scenario",
-            "handshake-storm",
-            "--timeout",
-            "3s",
-        ],
-        "client.timeout",
-    );
     let silent = run(&[
         "characterize",
         "--url",

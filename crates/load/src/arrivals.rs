@@ -103,7 +103,7 @@ fn begin(context: &Context, due_ns: u64, capacity: u64) -> bool {
     let mut stats = lock(&context.stats);
     stats.lag.add(now_ns().saturating_sub(due_ns));
     let s = &mut stats.sessions;
-    if s.started - s.completed - s.broken < capacity {
+    if s.active() < capacity {
         return true;
     }
     s.not_started += 1;

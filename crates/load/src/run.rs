@@ -40,8 +40,10 @@ pub struct Options {
     pub target: Target,
     /// What visitors do.
     pub scenario: Scenario,
-    /// For how long.
+    /// For how long, after the warm-up.
     pub duration: Duration,
+    /// How long the same load goes on before anything counts.
+    pub warmup: Duration,
     /// Same seed, same walks, session by session.
     pub seed: u64,
     /// Worker threads.
@@ -86,6 +88,7 @@ impl Options {
             target,
             scenario,
             duration,
+            warmup: Duration::ZERO,
             seed: 1,
             threads: 1,
             handshakes: None,
@@ -102,7 +105,7 @@ impl Options {
 pub struct Progress {
     /// Since its start.
     pub elapsed: Duration,
-    /// What was asked for.
+    /// What was asked for, warm-up included.
     pub duration: Duration,
     /// Successful replies per second, over the last second.
     pub requests_per_s: f64,
@@ -146,7 +149,8 @@ pub(crate) fn measure(
         .transpose()?;
 
     let begin_ns = now_ns().max(options.part.begin_ns);
-    let until_ns = begin_ns + options.duration.as_nanos() as u64;
+    let count_ns = begin_ns + options.warmup.as_nanos() as u64;
+    let until_ns = count_ns + options.duration.as_nanos() as u64;
     let mut workers = Workers {
         running: Vec::new(),
         ended: Arc::default(),
@@ -158,6 +162,7 @@ pub(crate) fn measure(
             workers: (options.threads * options.part.of) as u64,
             capacity: capacity / options.threads as u64,
             begin_ns,
+            count_ns,
             until_ns,
             cpu: options.cpus.get(cpu % options.cpus.len().max(1)).copied(),
         };
@@ -176,12 +181,19 @@ pub(crate) fn measure(
         let elapsed = Duration::from_nanos(now_ns().saturating_sub(begin_ns));
         progress(&Progress {
             elapsed,
-            duration: options.duration,
+            duration: options.warmup + options.duration,
             ..seen
         });
         error = workers.trouble(address);
     }
-    let end_ns = now_ns().clamp(begin_ns + 1, until_ns);
+    let end_ns = now_ns().min(until_ns);
+    // Stopped in the warm-up: what there was of it is all that there is.
+    let begin_ns = if end_ns > count_ns {
+        count_ns
+    } else {
+        begin_ns
+    };
+    let end_ns = end_ns.max(begin_ns + 1);
     let stats = workers.join(options)?;
     if let Some(mut file) = file {
         file.write(&stats.handshakes)?;
@@ -282,7 +294,7 @@ impl Workers {
             if stats.sessions.not_started > 0 {
                 return Some(format!(
                     "the limit on file descriptors holds {} sessions at once in this process, and another was due: raise ulimit -n, offer less, or give it more --processes",
-                    stats.sessions.started - stats.sessions.completed - stats.sessions.broken
+                    stats.sessions.active()
                 ));
             }
             if stats.refusals > 0 {
@@ -321,8 +333,7 @@ impl Workers {
             seen.failures += stats.failures.iter().sum::<u64>();
             seen.full += stats.tls_full.0.len();
             seen.resumed += stats.tls_resumed.0.len();
-            seen.active +=
-                stats.sessions.started - stats.sessions.completed - stats.sessions.broken;
+            seen.active += stats.sessions.active();
             drop(stats);
             if let Some(file) = file.as_deref_mut() {
                 file.write(&handshakes)?;

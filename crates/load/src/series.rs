@@ -86,7 +86,10 @@ impl Series {
 
     /// Something was due then; that may be earlier than what has been counted since.
     pub(crate) fn offered(&mut self, due_ns: u64) {
-        let second = (due_ns.saturating_sub(self.begin_ns) / SECOND_NS) as usize;
+        if due_ns < self.begin_ns {
+            return; // due in the warm-up
+        }
+        let second = ((due_ns - self.begin_ns) / SECOND_NS) as usize;
         if second >= self.rows.len() {
             self.row(due_ns);
         }

@@ -132,6 +132,9 @@ impl Times {
 /// Sessions by what became of them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sessions {
+    /// Under way when counting began, after the warm-up.
+    #[serde(default)]
+    pub active_at_begin: u64,
     /// Begun.
     pub started: u64,
     /// Walked to their end.
@@ -145,6 +148,13 @@ pub struct Sessions {
     pub not_started: u64,
     /// Still under way when the run ended.
     pub active_at_end: u64,
+}
+
+impl Sessions {
+    /// Under way now.
+    pub(crate) fn active(&self) -> u64 {
+        self.active_at_begin + self.started - self.completed - self.broken
+    }
 }
 
 /// Everything that one worker counts.
@@ -196,6 +206,9 @@ pub(crate) struct Stats {
     pub(crate) reopened: u64,
     pub(crate) last_success_ns: u64,
     pub(crate) cpu_ns: u64,
+    /// CPU time that the worker had used when counting began.
+    #[serde(skip)]
+    pub(crate) cpu_before_ns: u64,
     /// The run is over: what is dropped now was cut off, and is not counted.
     pub(crate) over: bool,
 }
@@ -214,6 +227,24 @@ impl Stats {
             keep_handshakes,
             ..Stats::default()
         }
+    }
+
+    /// The warm-up is over: what is counted begins here. What is under way goes on, and handshakes
+    /// that wait for their file are written.
+    pub(crate) fn begin(&mut self, begin_ns: u64, cpu_ns: u64) {
+        let active = self.sessions.active();
+        let before = std::mem::take(self);
+        *self = Stats {
+            handshakes: before.handshakes,
+            refusals: before.refusals,
+            refused_since_ns: before.refused_since_ns,
+            out_of_descriptors: before.out_of_descriptors,
+            last_success_ns: before.last_success_ns,
+            cpu_before_ns: cpu_ns,
+            ..Stats::new(before.interactions.len(), before.keep_handshakes, begin_ns)
+        };
+        self.sessions.active_at_begin = active;
+        self.series.row(begin_ns).active = active;
     }
 
     pub(crate) fn succeeded(&mut self, interaction: usize, now_ns: u64, response_ns: u64) {
@@ -315,6 +346,7 @@ impl Stats {
         for (mine, theirs) in self.failures.iter_mut().zip(other.failures) {
             *mine += theirs;
         }
+        self.sessions.active_at_begin += other.sessions.active_at_begin;
         self.sessions.started += other.sessions.started;
         self.sessions.completed += other.sessions.completed;
         self.sessions.broken += other.sessions.broken;

@@ -21,6 +21,8 @@ pub(crate) struct Share {
     /// Most sessions at once.
     pub(crate) capacity: u64,
     pub(crate) begin_ns: u64,
+    /// From here on it counts: the end of the warm-up.
+    pub(crate) count_ns: u64,
     pub(crate) until_ns: u64,
     /// The CPU to stay on.
     pub(crate) cpu: Option<usize>,
@@ -42,11 +44,21 @@ pub(crate) fn work(context: Context, share: Share, stop: &AtomicBool) -> std::io
             context.clone(),
             share,
         )));
+        let mut counting = share.count_ns <= share.begin_ns;
         while now_ns() < share.until_ns && !stop.load(Ordering::Relaxed) {
-            let left = Duration::from_nanos(share.until_ns.saturating_sub(now_ns()));
+            let next_ns = if counting {
+                share.until_ns
+            } else {
+                share.count_ns
+            };
+            let left = Duration::from_nanos(next_ns.saturating_sub(now_ns()));
             tokio::time::sleep(LOOK.min(left)).await;
             if let Some(ended) = arriving.take_if(|a| a.is_finished()) {
                 ended.await.map_err(std::io::Error::other)??;
+            }
+            if !counting && now_ns() >= share.count_ns {
+                lock(&context.stats).begin(share.count_ns, thread_cpu_ns());
+                counting = true;
             }
             if now_ns() >= share.begin_ns {
                 let now_ns = now_ns().min(share.until_ns - 1);
@@ -57,10 +69,9 @@ pub(crate) fn work(context: Context, share: Share, stop: &AtomicBool) -> std::io
     }));
     let mut stats = lock(&context.stats);
     stats.over = true;
-    stats.cpu_ns = thread_cpu_ns();
+    stats.cpu_ns = thread_cpu_ns() - stats.cpu_before_ns;
     stats.series.close();
-    let s = &mut stats.sessions;
-    s.active_at_end = s.started - s.completed - s.broken;
+    stats.sessions.active_at_end = stats.sessions.active();
     result
 }
 

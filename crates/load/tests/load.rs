@@ -336,3 +336,31 @@ fn what_cannot_run_is_refused_with_a_reason() {
         "tls.resume_across is 1.5; it must be from 0 to 1"
     );
 }
+
+#[test]
+fn the_warm_up_offers_the_same_load_and_counts_nothing() {
+    let server = Server::start(Behaviour::default());
+    let mut options = options(&server, |s| s.arrivals = rate(100.0));
+    options.duration = Duration::from_secs(1);
+    options.warmup = Duration::from_secs(2);
+    let begin = Instant::now();
+    let summary = go(&options);
+    assert!(begin.elapsed() >= Duration::from_secs(3));
+    assert_eq!(summary.seconds, 1.0);
+    let s = summary.sessions;
+    // A hundred a second are due: with the warm-up there would be three times as many.
+    assert!((50..=170).contains(&s.started), "{s:?}");
+    assert_eq!(
+        s.active_at_begin + s.started,
+        s.completed + s.broken + s.active_at_end
+    );
+    assert_eq!(summary.series.len(), 1, "{:?}", summary.series);
+    let done = (summary.replies + summary.failures) as f64;
+    assert!(
+        (0.7 * done..=1.3 * done).contains(&summary.offered_per_s),
+        "{} offered, {done} done",
+        summary.offered_per_s
+    );
+    let cpu = summary.generator.cpu_share;
+    assert!((0.0..=1.05).contains(&cpu), "{cpu}");
+}

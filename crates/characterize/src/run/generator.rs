@@ -29,19 +29,11 @@ pub enum Offered {
     Rate(f64),
 }
 
-/// Options of `loadline load` that not every version of it has.
-#[derive(Debug, Clone, Copy, Default)]
-struct Knows {
-    insecure: bool,
-    warmup: bool,
-    timeout: bool,
-}
-
 /// How to call it.
 #[derive(Debug, Clone)]
 pub struct Generator {
-    exe: PathBuf,
-    knows: Knows,
+    /// This program.
+    pub exe: PathBuf,
     /// Name or file.
     pub scenario: String,
     /// Mean think time, if not the scenario's.
@@ -55,41 +47,6 @@ pub struct Generator {
 }
 
 impl Generator {
-    /// Asks the binary what it knows.
-    pub fn new(exe: PathBuf, scenario: String) -> Result<Generator> {
-        let help = Command::new(&exe)
-            .args(["load", "--help"])
-            .stdin(Stdio::null())
-            .output()
-            .with_context(|| format!("cannot run {}", exe.display()))?;
-        let help = String::from_utf8_lossy(&help.stdout).into_owned();
-        let has = |flag: &str| help.split_whitespace().any(|w| w == flag);
-        Ok(Generator {
-            exe,
-            knows: Knows {
-                insecure: has("--insecure"),
-                warmup: has("--warmup"),
-                timeout: has("--timeout"),
-            },
-            scenario,
-            think_s: None,
-            timeout_s: None,
-            seed: 1,
-            owned: None,
-        })
-    }
-
-    /// Whether the client's timeout can be set on the command line.
-    pub fn takes_timeout(&self) -> bool {
-        self.knows.timeout
-    }
-
-    /// Whether the time before the measured part can be left out of its figures by the generator
-    /// itself. If not, the warm-up is a run of its own.
-    pub fn takes_warmup(&self) -> bool {
-        self.knows.warmup
-    }
-
     /// Starts it on `cpus`, one worker thread each.
     pub fn start(
         &self,
@@ -115,15 +72,12 @@ impl Generator {
         if let (Some(think), Offered::Rate(_)) = (self.think_s, offered) {
             command.args(["--think", &time(think)]);
         }
-        if let Some(timeout) = self.timeout_s.filter(|_| self.knows.timeout) {
+        if let Some(timeout) = self.timeout_s {
             command.args(["--timeout", &time(timeout)]);
         }
-        if self.knows.warmup && warmup_s > 0.0 {
-            command.args(["--warmup", &time(warmup_s)]);
-        }
-        if self.knows.insecure {
-            command.arg("--insecure");
-        }
+        command.args(["--warmup", &time(warmup_s)]);
+        // The server under test is the user's own, and its certificate often made by itself.
+        command.arg("--insecure");
         if let Some(host) = &self.owned {
             command.args(["--i-own-this-target", host]);
         }

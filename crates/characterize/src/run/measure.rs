@@ -98,16 +98,8 @@ impl Bench<'_> {
     pub fn point(&mut self, cpus: u32, rate: f64, search: bool) -> Result<Option<Point>> {
         let p = self.parameters;
         let offered = Offered::Rate(rate);
-        let together = self.generator.takes_warmup();
-        if !together && p.warmup_s > 0.0 {
-            let run = self.start(offered, 0.0, p.warmup_s)?;
-            if self.finish(run)?.is_none() {
-                return Ok(None);
-            }
-        }
-        let warmup_s = if together { p.warmup_s } else { 0.0 };
-        let run = self.start(offered, warmup_s, p.duration_s)?;
-        self.sleep(warmup_s);
+        let run = self.start(offered, p.warmup_s, p.duration_s)?;
+        self.sleep(p.warmup_s);
         let before = self.used();
         let load = self.finish(run);
         let cpu = before.zip(self.used()).map(|(a, b)| b.since(&a));

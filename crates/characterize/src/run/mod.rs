@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Result, anyhow};
 
 pub use store::Refused;
 
@@ -114,7 +114,7 @@ pub fn characterize(
     check_url(options)?;
     let layouts = layouts(options)?;
     let store = Store::open(&options.out, p, options.restart)?;
-    let generator = generator(options, &store)?;
+    let generator = generator(options);
     let mut counts = Vec::new();
     for (cpus, layout) in layouts {
         counts.push(Part::load(&store, cpus, layout)?);
@@ -215,40 +215,16 @@ fn layouts(options: &Options) -> Result<Vec<(u32, Layout)>> {
         .collect()
 }
 
-/// The generator's adapter; a client timeout that it does not take as an option goes into a copy of
-/// the scenario.
-fn generator(options: &Options, store: &Store) -> Result<Generator> {
+fn generator(options: &Options) -> Generator {
     let p = &options.parameters;
-    let mut generator = Generator::new(options.exe.clone(), p.scenario.clone())?;
-    generator.think_s = p.think_s;
-    generator.timeout_s = p.timeout_s;
-    generator.seed = p.seed;
-    generator.owned = options.owned.clone();
-    if let Some(timeout) = p.timeout_s.filter(|_| !generator.takes_timeout()) {
-        let text = match &p.scenario_text {
-            Some(text) => text.clone(),
-            None if p.scenario == "browsing" => loadline_load::Scenario::EXAMPLE.to_owned(),
-            None => {
-                return Err(anyhow!(Refused(format!(
-                    "--timeout: set client.timeout in a scenario file instead; {} is built in",
-                    p.scenario
-                ))));
-            }
-        };
-        let mut table: toml::Table = text.parse().context("the scenario's file")?;
-        let client = table
-            .entry("client")
-            .or_insert_with(|| toml::Value::Table(toml::Table::new()));
-        if let Some(client) = client.as_table_mut() {
-            client.insert(
-                "timeout".into(),
-                format!("{}ms", (1e3 * timeout).round()).into(),
-            );
-        }
-        store.write_text("scenario.toml", &toml::to_string(&table)?)?;
-        generator.scenario = store.path("scenario.toml").display().to_string();
+    Generator {
+        exe: options.exe.clone(),
+        scenario: p.scenario.clone(),
+        think_s: p.think_s,
+        timeout_s: p.timeout_s,
+        seed: p.seed,
+        owned: options.owned.clone(),
     }
-    Ok(generator)
 }
 
 /// One CPU count on its way.

@@ -56,6 +56,9 @@ pub struct Args {
     /// How long
     #[arg(short, long, value_name = "TIME", default_value = "10s", value_parser = show::parse_duration)]
     duration: Duration,
+    /// Load as much for so long before anything counts
+    #[arg(long, value_name = "TIME", default_value = "0", value_parser = loadline_load::parse_duration)]
+    warmup: Duration,
     /// Same seed, same walks
     #[arg(long, default_value_t = 1)]
     seed: u64,
@@ -113,7 +116,10 @@ pub fn run(args: Args) -> Result<ExitCode> {
         std::fs::write(path, "").with_context(|| format!("--html {}", path.display()))?;
     }
     let stop = interrupt::flag()?;
-    let bar = show::bar(args.duration.as_millis() as u64, "  {bar:25} {msg}");
+    let bar = show::bar(
+        (args.warmup + args.duration).as_millis() as u64,
+        "  {bar:25} {msg}",
+    );
     let mut show_progress = |p: &Progress| {
         bar.set_position(p.elapsed.as_millis() as u64);
         bar.set_message(line(p));
@@ -158,6 +164,7 @@ fn options(args: &Args) -> Result<Options> {
     change(args, &mut scenario)?;
     Ok(Options {
         duration: args.duration,
+        warmup: args.warmup,
         seed: args.seed,
         threads: args.threads,
         handshakes: args.handshakes.clone(),
