@@ -31,6 +31,21 @@ pub(crate) struct Row {
     pub(crate) times: Vec<(u64, u64)>,
 }
 
+impl Row {
+    /// Adds what another row counted; how many sessions are under way is no count.
+    pub(crate) fn count(&mut self, other: &Row) {
+        self.offered += other.offered;
+        self.replies += other.replies;
+        self.failures += other.failures;
+        self.started += other.started;
+        self.completed += other.completed;
+        self.broken += other.broken;
+        self.full += other.full;
+        self.resumed += other.resumed;
+        self.times.extend_from_slice(&other.times);
+    }
+}
+
 /// Replies and the sum of their response times in a fifth of a second.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Slot {
@@ -128,16 +143,8 @@ impl Series {
             self.rows.resize(other.rows.len(), Row::default());
         }
         for (mine, theirs) in self.rows.iter_mut().zip(&other.rows) {
-            mine.offered += theirs.offered;
-            mine.replies += theirs.replies;
-            mine.failures += theirs.failures;
-            mine.started += theirs.started;
-            mine.completed += theirs.completed;
-            mine.broken += theirs.broken;
+            mine.count(theirs);
             mine.active += theirs.active;
-            mine.full += theirs.full;
-            mine.resumed += theirs.resumed;
-            mine.times.extend_from_slice(&theirs.times);
         }
         if self.slots.len() < other.slots.len() {
             self.slots.resize(other.slots.len(), Slot::default());

@@ -1,6 +1,6 @@
 //! The end of the recording, nesting made true, and the pieces of handshakes and requests.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use loadline_trace::tables::{Segment, Span};
 
@@ -31,6 +31,7 @@ impl Builder<'_> {
             self.close(id, thread, end, false);
         }
         nest(&mut self.spans);
+        mark_what_began_unseen(&mut self.spans);
         let pieces = pieces_of_requests(self.pieces, &self.spans);
         let mut segments = pieces_of_handshakes(&self.spans, &self.visits);
         for group in pieces
@@ -104,6 +105,26 @@ fn nest(spans: &mut [Span]) {
             kind::CONNECTION => Some(p),
             _ => spans[p as usize].connection,
         });
+    }
+}
+
+/// A call in no request, on a thread that serves requests, was made in one whose begin came before the
+/// probes were placed: it is true in itself, and part of something that is not complete.
+fn mark_what_began_unseen(spans: &mut [Span]) {
+    let serving: HashSet<i64> = spans
+        .iter()
+        .filter(|s| s.kind == kind::REQUEST)
+        .map(|s| s.thread)
+        .collect();
+    for at in 0..spans.len() {
+        let s = &spans[at];
+        let inside = match s.parent.map(|p| &spans[p as usize]) {
+            Some(p) => p.kind != kind::CONNECTION,
+            None => false,
+        };
+        if s.kind == kind::SERVICE && !inside && serving.contains(&s.thread) {
+            spans[at].complete = false;
+        }
     }
 }
 

@@ -163,6 +163,25 @@ fn requests_of_a_visit_begin_with_it_or_at_their_parse_and_hold_their_services()
 }
 
 #[test]
+fn a_service_whose_request_began_before_the_probes_is_not_complete() {
+    let out = built(&[
+        (3, 20, ev::SERVICE_BEGIN, 0, 0, 6),
+        (3, 30, ev::SERVICE_END, 0, 0, 0),
+        (3, 100, ev::VISIT_BEGIN, K, 0, 0),
+        (3, 110, ev::REQUEST, 0, 0, 5),
+        (3, 120, ev::SERVICE_BEGIN, 0, 0, 6),
+        (3, 130, ev::SERVICE_END, 0, 0, 0),
+        (3, 140, ev::REQUEST_END, 0, 0, 0),
+        (3, 150, ev::VISIT_END, K, 0, 0),
+        (4, 200, ev::SERVICE_BEGIN, 0, 0, 6),
+        (4, 210, ev::SERVICE_END, 0, 0, 0),
+    ]);
+    let complete: Vec<_> = of(&out, kind::SERVICE).iter().map(|s| s.complete).collect();
+    // The last thread serves no requests that are seen: its services are all that there is.
+    assert_eq!(complete, [false, true, true]);
+}
+
+#[test]
 fn an_asynchronous_request_goes_on_in_the_next_visit() {
     let out = built(&[
         (1, 10, ev::CONN_OPEN, K, 1, 0),

@@ -36,8 +36,15 @@ pub struct Second {
 }
 
 pub(super) fn of(series: &Series, seconds: f64) -> Vec<Second> {
-    let rows = series.rows.iter().enumerate();
-    rows.filter(|(n, _)| (*n as f64) < seconds)
+    let whole = (seconds.ceil() as usize).clamp(1, series.rows.len().max(1));
+    let (within, beyond) = series.rows.split_at(whole.min(series.rows.len()));
+    let mut rows = within.to_vec();
+    // What was under way in the last instant may end in the next: it is counted, so it is shown.
+    if let Some(last) = rows.last_mut() {
+        beyond.iter().for_each(|row| last.count(row));
+    }
+    rows.iter()
+        .enumerate()
         .map(|(n, row)| Second::of(row, ((n + 1) as f64).min(seconds)))
         .collect()
 }
