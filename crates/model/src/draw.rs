@@ -197,3 +197,23 @@ fn depths(model: &Model) -> Vec<usize> {
     }
     depth
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::load::from_text;
+
+    #[test]
+    fn names_of_a_model_are_text_in_its_drawing() {
+        let text = r#"
+            [stations."a<b & c"]
+            [classes."<i>"]
+            rate = 1
+            program = [ { visit = "a<b & c", time = "exp(0.1)" } ]
+        "#;
+        let model = from_text(text, "names.toml", &[]).unwrap();
+        let file = drawing(&model).file();
+        assert!(file.contains("a&lt;b &amp; c") && file.contains("&lt;i&gt;"));
+        assert!(!file.contains("<i>"), "{file}");
+    }
+}

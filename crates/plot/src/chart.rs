@@ -254,7 +254,7 @@ impl Chart {
             x_least.min(0.0)
         };
         Some(Frame {
-            x: Axis::between(x_low, x_most, ((right - LEFT) / 90.0) as usize),
+            x: Axis::between(x_low, x_most, ((right - LEFT) / 75.0) as usize),
             y: match (self.log, self.percent) {
                 (true, _) => Axis::decades(y_least, y_most),
                 (_, true) => Axis::shares(y_least, y_most),

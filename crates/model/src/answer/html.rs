@@ -51,8 +51,12 @@ pub fn page(answer: &Answer, drawing: &Drawing) -> String {
         }
     }
     if let Some(run) = answer.run.as_ref().filter(|r| r.curve.len() > 2) {
-        let mut chart = chart("transient", "mean response, seconds", "simulated seconds")
-            .with(line("response", run.curve.clone()));
+        // From 0: the warm-up may end before the first point.
+        let mut chart = Chart {
+            from_smallest: false,
+            ..chart("transient", "mean response, seconds", "simulated seconds")
+        }
+        .with(line("response", run.curve.clone()));
         chart.marks.extend(run.warm_up_seconds.map(|x| Mark {
             x,
             label: "end of the warm-up".into(),
