@@ -44,11 +44,11 @@ pub fn run(arguments: &Arguments) -> Result<Output, String> {
     }
     let model = load::from_text(&text, file, &arguments.settings).map_err(|e| e.to_string())?;
     if let Some(path) = &arguments.draw {
-        write(path, draw::svg(&model))?;
+        write(path, draw::drawing(&model).file())?;
     }
     let answer = solve::evaluate(&model, arguments.solver, &arguments.options)?;
     if let Some(path) = &arguments.html {
-        write(path, page(&answer, &draw::svg(&model)))?;
+        write(path, page(&answer, &draw::drawing(&model)))?;
     }
     Ok(Output {
         text: if arguments.json {

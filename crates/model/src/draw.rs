@@ -2,17 +2,19 @@
 
 use crate::load::each_step;
 use crate::model::{Arrivals, Model, Scheduler, Step, UNLIMITED};
+use loadline_plot::{Drawing, escape};
 use std::fmt::Write;
 
 struct Node {
     label: String,
     detail: String,
     column: usize,
-    colour: &'static str,
+    /// One of the palette's.
+    colour: usize,
 }
 
-/// The picture as SVG.
-pub fn svg(model: &Model) -> String {
+/// The picture.
+pub fn drawing(model: &Model) -> Drawing {
     let (nodes, edges) = graph(model);
     let columns = nodes.iter().map(|n| n.column).max().unwrap_or(0) + 1;
     let mut rows = vec![0usize; columns];
@@ -26,10 +28,9 @@ pub fn svg(model: &Model) -> String {
         .collect();
     let width = 280.0 * columns as f64;
     let height = 40.0 + 74.0 * rows.iter().copied().max().unwrap_or(1) as f64;
-    let mut out = format!(
-        "<svg viewBox='0 0 {width} {height}' width='{width}' height='{height}' xmlns='http://www.w3.org/2000/svg' \
-         font-family='sans-serif' font-size='12'><defs><marker id='a' viewBox='0 0 8 8' refX='8' refY='4' \
-         markerWidth='7' markerHeight='7' orient='auto'><path d='M0 0L8 4L0 8z' fill='#888'/></marker></defs>"
+    let mut out = String::from(
+        "<defs><marker id='a' viewBox='0 0 8 8' refX='8' refY='4' markerWidth='7' markerHeight='7' \
+         orient='auto'><path class='f9' d='M0 0L8 4L0 8z'/></marker></defs>",
     );
     for (from, to, dashed) in edges {
         let ((x0, y0), (x1, y1)) = (place[from], place[to]);
@@ -43,14 +44,10 @@ pub fn svg(model: &Model) -> String {
         } else {
             (y0 + 52.0, y1)
         };
-        let dash = if dashed {
-            " stroke-dasharray='5 3'"
-        } else {
-            ""
-        };
+        let dash = if dashed { " dashed" } else { "" };
         let _ = write!(
             out,
-            "<path d='M{start} {y0}C{0} {y0} {1} {y1} {end} {y1}' fill='none' stroke='#888'{dash} marker-end='url(#a)'/>",
+            "<path class='line thin s9{dash}' d='M{start} {y0}C{0} {y0} {1} {y1} {end} {y1}' marker-end='url(#a)'/>",
             start + 30.0,
             end - 30.0
         );
@@ -58,18 +55,17 @@ pub fn svg(model: &Model) -> String {
     for (node, (x, y)) in nodes.iter().zip(&place) {
         let _ = write!(
             out,
-            "<rect x='{x}' y='{y}' width='230' height='52' rx='6' fill='{0}22' stroke='{0}'/>\
-             <text x='{1}' y='{2}' fill='#777' font-weight='600'>{3}</text><text x='{1}' y='{4}' fill='#777'>{5}</text>",
+            "<rect class='f{0} s{0}' fill-opacity='.13' x='{x}' y='{y}' width='230' height='52' rx='6'/>\
+             <text class='key strong' x='{1}' y='{2}'>{3}</text><text x='{1}' y='{4}'>{5}</text>",
             node.colour,
             x + 10.0,
             y + 22.0,
-            node.label,
+            escape(&node.label),
             y + 40.0,
-            node.detail
+            escape(&node.detail)
         );
     }
-    out.push_str("</svg>\n");
-    out
+    Drawing::new("the model", width, height, out)
 }
 
 fn count(n: u32) -> String {
@@ -98,7 +94,7 @@ fn graph(model: &Model) -> (Vec<Node>, Edges) {
             label: class.name.clone(),
             detail,
             column: 0,
-            colour: "#0072b2",
+            colour: 0,
         });
     }
     let (pools, stations, resources) = (
@@ -122,7 +118,7 @@ fn graph(model: &Model) -> (Vec<Node>, Edges) {
             label: pool.name.clone(),
             detail,
             column: depth[p],
-            colour: "#009e73",
+            colour: 2,
         });
     }
     let last = depth.iter().copied().max().unwrap_or(0) + 1;
@@ -132,7 +128,7 @@ fn graph(model: &Model) -> (Vec<Node>, Edges) {
             label: station.name.clone(),
             detail,
             column: last,
-            colour: "#e69f00",
+            colour: 4,
         });
     }
     for resource in &model.resources {
@@ -145,7 +141,7 @@ fn graph(model: &Model) -> (Vec<Node>, Edges) {
             label: resource.name.clone(),
             detail,
             column: last,
-            colour: "#d55e00",
+            colour: 1,
         });
     }
     let mut add = |from: usize, steps: &[Step]| {
@@ -200,4 +196,24 @@ fn depths(model: &Model) -> Vec<usize> {
         }
     }
     depth
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::load::from_text;
+
+    #[test]
+    fn names_of_a_model_are_text_in_its_drawing() {
+        let text = r#"
+            [stations."a<b & c"]
+            [classes."<i>"]
+            rate = 1
+            program = [ { visit = "a<b & c", time = "exp(0.1)" } ]
+        "#;
+        let model = from_text(text, "names.toml", &[]).unwrap();
+        let file = drawing(&model).file();
+        assert!(file.contains("a&lt;b &amp; c") && file.contains("&lt;i&gt;"));
+        assert!(!file.contains("<i>"), "{file}");
+    }
 }

@@ -17,7 +17,6 @@ pub mod draw;
 pub mod engine;
 pub mod load;
 pub mod model;
-pub mod plot;
 pub mod policy;
 pub mod random;
 pub mod run;

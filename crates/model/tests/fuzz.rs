@@ -36,7 +36,7 @@ fn survives(text: &str) {
     if heavy {
         return;
     }
-    draw::svg(&model);
+    draw::drawing(&model);
     let options = Options {
         requests: Some(200),
         most_seconds: 1e4,

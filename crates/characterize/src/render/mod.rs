@@ -2,6 +2,5 @@
 
 pub mod page;
 mod plots;
-mod svg;
 mod tables;
 pub mod text;

@@ -1,17 +1,13 @@
 //! The report's page: self-contained, light and dark.
 
 use super::plots;
-use super::svg::escape;
 use super::tables;
 use super::text::{far_multiple, load_line, peak_figure};
 use crate::result::{Count, Result};
 use crate::search::Judgement;
 use crate::traced::{CAUSES, Side};
 use crate::words::{cpus, figure, ms, percent};
-
-const STYLE: &str = include_str!("page.css");
-/// Colours of series that the style sheet defines.
-const COLOURS: usize = 10;
+use loadline_plot::{STYLE, escape};
 
 /// The whole page.
 pub fn page(r: &Result) -> String {
@@ -40,12 +36,13 @@ pub fn page(r: &Result) -> String {
     .collect();
     format!(
         "<!doctype html>\n<html lang=en><meta charset=utf-8><meta name=viewport content=\"width=device-width\">\
-         <title>{title}</title><style>{STYLE}{}</style><main><h1>{title}</h1><p class=about>{}</p>{warnings}\
+         <title>{title}</title><style>{STYLE}{}{}</style><main><h1>{title}</h1><p class=about>{}</p>{warnings}\
          <p class=say>{}</p><div class=heads>{heads}</div><h2>From light load to far beyond saturation</h2>\
          <div class=charts>{charts}</div>\
          <p class=note>Hollow dots: the load generator may have been the limit there, not the server. A load holds if goodput is at least 95% of what is offered and the objective on response time is met; the load line is the largest that does.</p>\
          {counts}</main></html>\n",
-        classes(),
+        include_str!("page.css"),
+        causes(),
         escape(&about(r)),
         escape(&sentence(&r.conclusion)),
         title = escape(&format!("Load line of {}", name(&r.parameters.server))),
@@ -60,16 +57,12 @@ fn name(server: &str) -> &str {
         .map_or(server, |jar| jar.rsplit('/').next().unwrap_or(jar))
 }
 
-/// Classes of the colours: strokes `sN`, fills `fN`, causes `c-NAME` in drawings and `b-NAME` elsewhere.
-fn classes() -> String {
-    let series: String = (0..COLOURS)
-        .map(|i| format!(".s{i}{{stroke:var(--s{i})}}.f{i},svg text.f{i}{{fill:var(--s{i})}}"))
-        .collect();
-    let causes: String = CAUSES
+/// Classes of the causes' colours: `c-NAME` in drawings and `b-NAME` elsewhere.
+fn causes() -> String {
+    CAUSES
         .iter()
         .map(|c| format!(".c-{c}{{fill:var(--{c})}}.b-{c}{{background:var(--{c})}}"))
-        .collect();
-    series + &causes
+        .collect()
 }
 
 fn sentence(text: &str) -> String {

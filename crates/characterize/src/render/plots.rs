@@ -1,26 +1,40 @@
 //! Which charts the page shows, from the result.
 
-use super::svg::{Bar, Chart, Dot, Series, bars};
 use crate::curve::GOODPUT;
 use crate::measured::Point;
 use crate::result::{Count, Result};
 use crate::traced::{CAUSES, Side};
-use crate::words::cpus;
+use crate::words::{cpus, figure, ms};
+use loadline_plot as plot;
+use loadline_plot::{Bar, Chart, Mark, Part, Series, Size};
 
-/// Colour of references: no CPU count's.
-const NEUTRAL: usize = 9;
-
-fn dots(points: &[Point], y: impl Fn(&Point) -> Option<f64>) -> Vec<Dot> {
-    points
-        .iter()
-        .filter_map(|p| {
-            Some(Dot {
-                x: p.rate,
-                y: y(p)?,
-                doubtful: p.load.generator_limit().is_some(),
-            })
+/// A curve over the offered load.
+fn curve(
+    name: impl Into<String>,
+    colour: usize,
+    points: &[Point],
+    y: impl Fn(&Point) -> Option<f64>,
+) -> Series {
+    let doubt = |p: &Point| p.load.generator_limit().map(|_| "the generator's limit");
+    let points = points.iter().filter_map(|p| {
+        Some(plot::Point {
+            x: p.rate,
+            y: y(p)?,
+            doubt: doubt(p),
         })
-        .collect()
+    });
+    Series::line(name, points).coloured(colour).dotted()
+}
+
+fn chart(title: impl Into<String>, unit: &str) -> Chart {
+    Chart {
+        title: title.into(),
+        unit: unit.into(),
+        x_label: "new sessions offered per second".into(),
+        x_unit: " sessions/s".into(),
+        size: Size::Half,
+        ..Chart::default()
+    }
 }
 
 /// One curve per CPU count, with the load lines.
@@ -34,24 +48,20 @@ fn over_load(
         .counts
         .iter()
         .enumerate()
-        .map(|(i, c)| Series {
-            name: name(c),
-            colour: i,
-            dashed: false,
-            dots: dots(&c.points, y),
-        })
+        .map(|(i, c)| curve(name(c), i, &c.points, y))
         .collect();
     let marks = r.counts.iter().enumerate().filter_map(|(i, c)| {
         let line = c.curve.as_ref()?.load_line.as_ref()?;
-        let label = format!("load line {}", crate::words::figure(line.sessions_per_s));
-        Some((line.sessions_per_s, label, i))
+        Some(Mark {
+            x: line.sessions_per_s,
+            label: format!("load line {}", figure(line.sessions_per_s)),
+            colour: i,
+        })
     });
     Chart {
-        title: title.into(),
-        unit: unit.into(),
         series,
         marks: marks.collect(),
-        ..Chart::default()
+        ..chart(title, unit)
     }
 }
 
@@ -88,17 +98,16 @@ pub fn curves(r: &Result) -> Vec<String> {
     let mut failures = over_load(r, "Timeouts and errors", "per second", |p| {
         Some(p.load.timeouts_per_s())
     });
-    failures
-        .series
-        .iter_mut()
-        .for_each(|s| s.name += " timeouts");
+    failures.series.clear();
     for (i, c) in r.counts.iter().enumerate() {
-        failures.series.push(Series {
-            name: format!("{} errors", name(c)),
-            colour: i + r.counts.len(),
-            dashed: false,
-            dots: dots(&c.points, |p| Some(p.load.errors_per_s())),
-        });
+        let timeouts = format!("{} timeouts", name(c));
+        failures.series.push(curve(timeouts, i, &c.points, |p| {
+            Some(p.load.timeouts_per_s())
+        }));
+        let (errors, colour) = (format!("{} errors", name(c)), i + r.counts.len());
+        failures.series.push(curve(errors, colour, &c.points, |p| {
+            Some(p.load.errors_per_s())
+        }));
     }
     out.push(failures);
     out.push(Chart {
@@ -115,12 +124,10 @@ pub fn curves(r: &Result) -> Vec<String> {
     });
     cpu.percent = true;
     for (i, c) in r.counts.iter().enumerate() {
-        cpu.series.push(Series {
-            name: format!("generator ({})", name(c)),
-            colour: i + r.counts.len(),
-            dashed: false,
-            dots: dots(&c.points, |p| Some(p.load.generator.cpu_share)),
-        });
+        let (generator, colour) = (format!("generator ({})", name(c)), i + r.counts.len());
+        cpu.series.push(curve(generator, colour, &c.points, |p| {
+            Some(p.load.generator.cpu_share)
+        }));
     }
     out.push(cpu);
     out.iter()
@@ -145,29 +152,18 @@ fn offered(r: &Result) -> Series {
     } else {
         0.0
     };
-    Series {
-        name: format!(
-            "offered (the load line needs {:.0}% of it)",
-            100.0 * GOODPUT
-        ),
-        colour: NEUTRAL,
-        dashed: true,
-        dots: [0.0, until]
-            .map(|x| Dot {
-                x,
-                y: x * clicks,
-                doubtful: false,
-            })
-            .to_vec(),
-    }
+    let name = format!(
+        "offered (the load line needs {:.0}% of it)",
+        100.0 * GOODPUT
+    );
+    Series::reference(name, [0.0, until].map(|x| (x, x * clicks)))
 }
 
 fn response(r: &Result, c: &Count, i: usize) -> Chart {
-    let quantile = |name: &str, colour: usize, of: fn(&Point) -> f64| Series {
-        name: name.into(),
-        colour,
-        dashed: false,
-        dots: dots(&c.points, |p| (p.load.response.count > 0).then(|| of(p))),
+    let quantile = |name: &str, colour: usize, of: fn(&Point) -> f64| {
+        curve(name, colour, &c.points, |p| {
+            (p.load.response.count > 0).then(|| of(p))
+        })
     };
     let mut series = vec![
         quantile("mean", 3, |p| p.load.response.mean_ms),
@@ -177,18 +173,8 @@ fn response(r: &Result, c: &Count, i: usize) -> Chart {
     ];
     let objective = c.curve.as_ref().and_then(|k| k.objective);
     if let (Some(o), Some(first), Some(last)) = (objective, c.points.first(), c.points.last()) {
-        series.push(Series {
-            name: "objective".into(),
-            colour: NEUTRAL,
-            dashed: true,
-            dots: [first.rate, last.rate]
-                .map(|x| Dot {
-                    x,
-                    y: o.ms,
-                    doubtful: false,
-                })
-                .to_vec(),
-        });
+        let ends = [first.rate, last.rate].map(|x| (x, o.ms));
+        series.push(Series::reference("objective", ends));
     }
     let on = if r.counts.len() > 1 {
         format!(" on {}", name(c))
@@ -196,24 +182,26 @@ fn response(r: &Result, c: &Count, i: usize) -> Chart {
         String::new()
     };
     let line = c.curve.as_ref().and_then(|k| k.load_line.as_ref());
+    let mark = line.map(|l| Mark {
+        x: l.sessions_per_s,
+        label: "load line".into(),
+        colour: i,
+    });
     Chart {
-        title: format!("Response time{on}"),
-        unit: "ms, of right replies".into(),
         log: true,
         series,
-        marks: line
-            .map(|l| (l.sessions_per_s, "load line".to_owned(), i))
-            .into_iter()
-            .collect(),
-        ..Chart::default()
+        marks: mark.into_iter().collect(),
+        ..chart(format!("Response time{on}"), "ms, of right replies")
     }
 }
 
-fn parts(ms: &crate::traced::ByCause) -> Vec<(&'static str, f64)> {
-    CAUSES
-        .iter()
-        .map(|c| (*c, ms.get(*c).copied().unwrap_or(0.0)))
-        .collect()
+fn parts(ms: &crate::traced::ByCause) -> Vec<Part> {
+    let part = |cause: &str| Part {
+        name: cause.into(),
+        class: format!("c-{cause}"),
+        value: ms.get(cause).copied().unwrap_or(0.0),
+    };
+    CAUSES.iter().map(|cause| part(cause)).collect()
 }
 
 /// Thread states inside the handshake phase, below against above: shares, so that both can be read.
@@ -222,14 +210,16 @@ pub fn handshake_states(below: Option<&Side>, above: Option<&Side>) -> String {
         .into_iter()
         .filter_map(|(which, side)| {
             let side = side?;
-            let label = format!("{which}, {} sessions/s", crate::words::figure(side.rate));
+            let label = format!("{which}, {} sessions/s", figure(side.rate));
             Some(Bar {
                 label,
                 parts: parts(&side.handshake().ms),
             })
         })
         .collect();
-    bars(&all, false)
+    plot::bars(&all, false, ms)
+        .map(|d| d.inline())
+        .unwrap_or_default()
 }
 
 /// Colours of the causes that occur, with their names.

@@ -1,11 +1,11 @@
 //! Tables of the page.
 
-use super::svg::escape;
 use crate::measured::Point;
 use crate::result::Count;
 use crate::search::Judgement;
 use crate::traced::{CAUSES, Side};
 use crate::words::{figure, ms, percent};
+use loadline_plot::escape;
 
 fn cell(text: &str) -> String {
     format!("<td>{text}</td>")

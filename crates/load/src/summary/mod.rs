@@ -9,7 +9,6 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 mod page;
-mod plot;
 mod render;
 mod seconds;
 mod warn;

@@ -1,8 +1,8 @@
 //! A summary as one page for a browser: self-contained, without scripts.
 
-use super::plot::{Line, Plot, Scale};
 use super::{Quantiles, Second, Summary};
 use crate::scenario::Arrivals;
+use loadline_plot::{Chart, STYLE, Series, escape};
 use std::fmt::Write;
 
 impl Summary {
@@ -18,7 +18,7 @@ impl Summary {
         let title = format!("{} · {}", escape(&self.target), escape(&self.scenario));
         writeln!(
             out,
-            "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width\"><title>{title} · Loadline</title><style>{}</style></head><body>",
+            "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width\"><title>{title} · Loadline</title><style>{STYLE}{}</style></head><body>",
             include_str!("page.css")
         )?;
         let partial = if self.partial {
@@ -90,94 +90,77 @@ impl Summary {
     fn write_plots(&self, out: &mut String) -> std::fmt::Result {
         // A last piece of a second would look like a breakdown.
         let whole = |s: &&Second| s.t_s.fract() == 0.0 || self.series.len() == 1;
-        let over_time = |name, of: fn(&Second) -> f64, area| Line {
-            name,
-            points: self
-                .series
-                .iter()
-                .filter(whole)
-                .map(|s| (s.t_s, of(s)))
-                .collect(),
-            area,
+        let over_time = |of: fn(&Second) -> f64| -> Vec<(f64, f64)> {
+            let seconds = self.series.iter().filter(whole);
+            seconds.map(|s| (s.t_s, of(s))).collect()
         };
-        let plot = |title, unit, lines| Plot {
-            title,
-            unit,
-            x_name: "seconds",
-            x_ticks: None,
-            y: Scale::Linear,
-            lines,
+        let chart = |title: &str, unit: &str, series| Chart {
+            title: title.into(),
+            unit: unit.into(),
+            x_label: "seconds".into(),
+            series,
+            ..Chart::default()
         };
-        let mut plots = vec![
-            plot(
+        let mut charts = vec![
+            chart(
                 "Clicks per second",
-                "/s",
+                "",
                 vec![
-                    over_time("good replies", |s| s.goodput as f64, true),
-                    over_time("offered", |s| s.offered as f64, false),
-                    over_time("failed", |s| s.failures as f64, false),
+                    Series::area("good replies", over_time(|s| s.goodput as f64)),
+                    Series::line("offered", over_time(|s| s.offered as f64)),
+                    Series::line("failed", over_time(|s| s.failures as f64)),
                 ],
             ),
-            plot(
+            chart(
                 "Response time",
-                " ms",
+                "ms",
                 vec![
-                    over_time("p50", |s| s.p50_ms, false),
-                    over_time("p95", |s| s.p95_ms, false),
-                    over_time("p99", |s| s.p99_ms, false),
+                    Series::line("p50", over_time(|s| s.p50_ms)),
+                    Series::line("p95", over_time(|s| s.p95_ms)),
+                    Series::line("p99", over_time(|s| s.p99_ms)),
                 ],
             ),
-            plot(
+            chart(
                 "Sessions",
                 "",
                 vec![
-                    over_time("under way", |s| s.sessions as f64, true),
-                    over_time("broken per second", |s| s.broken as f64, false),
+                    Series::area("under way", over_time(|s| s.sessions as f64)),
+                    Series::line("broken per second", over_time(|s| s.broken as f64)),
                 ],
             ),
         ];
         if self.handshakes.full + self.handshakes.resumed > 0 {
-            plots.push(plot(
+            charts.push(chart(
                 "TLS handshakes per second",
-                "/s",
+                "",
                 vec![
-                    over_time("full", |s| s.full as f64, false),
-                    over_time("resumed", |s| s.resumed as f64, false),
+                    Series::line("full", over_time(|s| s.full as f64)),
+                    Series::line("resumed", over_time(|s| s.resumed as f64)),
                 ],
             ));
         }
-        for plot in plots {
-            out.push_str(&plot.svg());
+        charts.push(self.spectrum_chart());
+        for svg in charts.iter().map(Chart::svg).filter(|svg| !svg.is_empty()) {
+            writeln!(out, "<figure>{svg}</figure>")?;
         }
-        if self.spectrum.is_empty() {
-            return Ok(());
-        }
-        let position = |q: f64| -(1.0 - q).max(1e-12).log10();
-        let last = self.spectrum.last().map_or(0.0, |(q, _)| position(*q));
-        let named = [0.0, 0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999, 0.999999];
-        let ticks = named
-            .into_iter()
-            .filter(|q| position(*q) <= last)
-            .map(|q| (position(q), format!("{}%", (q * 1e8).round() / 1e6)))
-            .collect();
-        let spectrum = Plot {
-            title: "Response time by percentile",
-            unit: " ms",
-            x_name: "",
-            x_ticks: Some(ticks),
-            y: Scale::Log,
-            lines: vec![Line {
-                name: "from when the click was due",
-                points: self
-                    .spectrum
-                    .iter()
-                    .map(|(q, t)| (position(*q), *t))
-                    .collect(),
-                area: false,
-            }],
-        };
-        out.push_str(&spectrum.svg());
         Ok(())
+    }
+
+    /// Response times over percentiles, each nine as far from the last as that from the one before.
+    fn spectrum_chart(&self) -> Chart {
+        let position = |q: f64| -(1.0 - q).max(1e-12).log10();
+        let named = [0.0, 0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999, 0.999999];
+        let ticks = named.map(|q| (position(q), format!("{}%", (q * 1e8).round() / 1e6)));
+        let points = self.spectrum.iter().map(|(q, t)| (position(*q), *t));
+        Chart {
+            title: "Response time by percentile".into(),
+            unit: "ms, from when the click was due".into(),
+            x_ticks: ticks.to_vec(),
+            from_smallest: true,
+            log: true,
+            ..Chart::default()
+        }
+        .with(Series::line("all clicks", points))
     }
 
     fn write_tables(&self, out: &mut String) -> std::fmt::Result {
@@ -251,12 +234,4 @@ fn ms(ms: f64) -> String {
         ms if ms < 1000.0 => format!("{ms:.0} ms"),
         ms => format!("{:.2} s", ms / 1e3),
     }
-}
-
-/// Text of files and of users, as text.
-fn escape(text: &str) -> String {
-    text.replace('&', "&amp;")
-        .replace('<', "&lt;")
-        .replace('>', "&gt;")
-        .replace('"', "&quot;")
 }

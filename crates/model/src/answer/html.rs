@@ -1,53 +1,68 @@
 //! An answer or a sweep as one self-contained page: tables, and plots as SVG.
 
 use super::{Answer, answer_text, sweep_text};
-use crate::plot::{Plot, Series};
 use crate::sweep::Sweep;
+use loadline_plot::{Chart, Drawing, Mark, NEUTRAL, STYLE, Series, escape};
 
-fn escape(text: &str) -> String {
-    text.replace('&', "&amp;")
-        .replace('<', "&lt;")
-        .replace('>', "&gt;")
-}
+/// Above it dots would hide the line.
+const MOST_DOTS: usize = 40;
 
 fn frame(title: &str, body: &str) -> String {
     format!(
         "<!doctype html><html lang=en><meta charset=utf-8><meta name=viewport content='width=device-width'>\
-         <title>{0}</title><style>:root{{color-scheme:light dark}}body{{font:15px/1.5 system-ui,sans-serif;max-width:60rem;\
-         margin:2rem auto;padding:0 1rem}}pre{{overflow-x:auto;font-size:13px}}svg{{max-width:100%;height:auto}}</style>\
+         <title>{0}</title><style>{STYLE}body{{background:var(--ground);color:var(--text);font:15px/1.5 system-ui,sans-serif;\
+         max-width:60rem;margin:2rem auto;padding:0 1rem}}pre{{overflow-x:auto;font-size:13px}}svg{{margin:1.4rem 0}}</style>\
          <h1>{0}</h1>{1}</html>\n",
         escape(title),
         body
     )
 }
 
+fn chart(title: &str, unit: &str, x_label: &str) -> Chart {
+    Chart {
+        title: title.into(),
+        unit: unit.into(),
+        x_label: x_label.into(),
+        from_smallest: true,
+        ..Chart::default()
+    }
+}
+
+fn line(name: &str, points: Vec<(f64, f64)>) -> Series {
+    let few = points.len() <= MOST_DOTS;
+    let line = Series::line(name, points);
+    if few { line.dotted() } else { line }
+}
+
 /// A page for one answer.
-pub fn page(answer: &Answer, drawing: &str) -> String {
-    let mut body = format!("<pre>{}</pre>{drawing}", escape(&answer_text(answer)));
+pub fn page(answer: &Answer, drawing: &Drawing) -> String {
+    let text = escape(&answer_text(answer));
+    let mut body = format!("<pre>{text}</pre>{}", drawing.inline());
     for (name, class) in &answer.classes.0 {
         let cells = &class.response_time.histogram;
         let total: u64 = cells.iter().map(|c| c.2).sum();
         if total > 0 {
             let points = cells
                 .iter()
-                .map(|(a, b, n)| (0.5 * (a + b), *n as f64 / total as f64))
-                .collect();
-            let plot = Plot::new(
-                &format!("response time of {name}"),
-                "seconds",
-                "share of requests",
-            )
-            .with(Series::line("share", points));
-            body += &plot.svg();
+                .map(|(a, b, n)| (0.5 * (a + b), *n as f64 / total as f64));
+            let title = format!("response time of {name}");
+            let chart = chart(&title, "share of requests", "seconds");
+            body += &chart.with(Series::area("share", points)).svg();
         }
     }
     if let Some(run) = answer.run.as_ref().filter(|r| r.curve.len() > 2) {
-        let mut plot = Plot::new("transient", "simulated seconds", "mean response, seconds")
-            .with(Series::line("response", run.curve.clone()));
-        if let Some(warm) = run.warm_up_seconds {
-            plot = plot.with_mark(warm, "end of the warm-up");
+        // From 0: the warm-up may end before the first point.
+        let mut chart = Chart {
+            from_smallest: false,
+            ..chart("transient", "mean response, seconds", "simulated seconds")
         }
-        body += &plot.svg();
+        .with(line("response", run.curve.clone()));
+        chart.marks.extend(run.warm_up_seconds.map(|x| Mark {
+            x,
+            label: "end of the warm-up".into(),
+            colour: NEUTRAL,
+        }));
+        body += &chart.svg();
     }
     frame(&answer.title, &body)
 }
@@ -67,8 +82,8 @@ pub fn sweep_page(sweep: &Sweep) -> String {
                 .parse::<f64>()
                 .unwrap_or(i as f64)
         };
-        let mut throughput = Plot::new("throughput", name, "requests per second");
-        let mut response = Plot::new("response time", name, "seconds");
+        let mut throughput = chart("throughput", "requests per second", name);
+        let mut response = chart("response time", "seconds", name);
         let classes = sweep.points.first().map_or(0, |p| p.answer.classes.0.len());
         for c in 0..classes {
             let at = |i: usize| &sweep.points[i].answer.classes.0[c].1;
@@ -79,13 +94,13 @@ pub fn sweep_page(sweep: &Sweep) -> String {
                 .take_while(|p| p.answer.classes.0.len() == classes)
                 .count();
             let curve = |f: &dyn Fn(usize) -> f64| (0..n).map(|i| (x(i), f(i))).collect::<Vec<_>>();
-            throughput = throughput.with(Series::line(class, curve(&|i| at(i).throughput.value)));
+            throughput = throughput.with(line(class, curve(&|i| at(i).throughput.value)));
             response = response
-                .with(Series::line(
+                .with(line(
                     &format!("{class} mean"),
                     curve(&|i| at(i).response_time.mean.value),
                 ))
-                .with(Series::line(
+                .with(line(
                     &format!("{class} p95"),
                     curve(&|i| at(i).response_time.p95),
                 ));
