@@ -138,13 +138,18 @@ impl Parameters {
 /// `points` offered loads from light to `to` times the saturation, each the same factor above the
 /// one before. Rounded to three digits, so that a file's name tells one exactly.
 pub fn rates(saturation: f64, points: u32, to: f64) -> Vec<f64> {
-    let steps = points.saturating_sub(1).max(1);
-    let factor = (to / LIGHTEST).powf(1.0 / f64::from(steps));
+    let factor = factor(points, to);
     let mut out: Vec<f64> = (0..points)
         .map(|i| round(saturation * LIGHTEST * factor.powi(i as i32)))
         .collect();
     out.dedup();
     out
+}
+
+/// From one point of the sweep to the next.
+pub fn factor(points: u32, to: f64) -> f64 {
+    let steps = points.saturating_sub(1).max(1);
+    (to / LIGHTEST).powf(1.0 / f64::from(steps))
 }
 
 /// To three significant digits, and at least the least rate that the generator takes.

@@ -3,13 +3,19 @@
 use crate::curve::{bracket_of, curve};
 use crate::measured::{Point, Probe};
 use crate::objective::Objective;
-use crate::plan::{Parameters, rates, round};
+use crate::plan::{Parameters, factor, rates, round};
 use crate::search;
 
 /// Share of the load line at which the trace below it is recorded.
 const BELOW: f64 = 0.7;
 /// Multiple of the load line, or of the saturation if that is more, of the trace above it.
 const ABOVE: f64 = 2.0;
+/// Goodput from this share of the largest is the peak; noise makes it wander on the plateau.
+const PEAK: f64 = 0.97;
+/// A heaviest load of this share of what was wanted is heavy enough.
+const ENOUGH: f64 = 0.7;
+/// Points beyond those asked for, at most.
+const MORE: u32 = 8;
 /// Loads closer than this are the same point.
 const SAME: f64 = 0.003;
 
@@ -62,6 +68,10 @@ pub fn next(p: &Parameters, objective: Option<Objective>, done: &Done) -> Option
     if let Some((i, rate)) = (1..).zip(&sweep).find(|(_, rate)| !measured(**rate)) {
         return Some(Step::Sweep(i, *rate));
     }
+    if let Some(rate) = further(p, &done.points) {
+        let n = done.points.iter().filter(|p| !p.search).count() as u32;
+        return Some(Step::Sweep(n + 1, rate));
+    }
     let searched = done.points.iter().filter(|p| p.search).count() as u32;
     if searched < p.search {
         let b = bracket_of(&done.points, objective, probe.clicks);
@@ -80,6 +90,27 @@ pub fn next(p: &Parameters, objective: Option<Objective>, done: &Done) -> Option
     }
     let above = ABOVE * line.max(probe.sessions_per_s);
     (!done.above).then(|| Step::Trace(Which::Above, round(above)))
+}
+
+/// The next heavier load, if the probe took the server for weaker than it is: the heaviest load is to be
+/// `to` times the one that brought the peak. None where the generator was the limit.
+fn further(p: &Parameters, points: &[Point]) -> Option<f64> {
+    let swept = || points.iter().filter(|p| !p.search);
+    let heaviest = swept().max_by(|a, b| a.rate.total_cmp(&b.rate))?;
+    let most = points
+        .iter()
+        .map(|p| p.load.replies_per_s)
+        .fold(0.0, f64::max);
+    let carried = points
+        .iter()
+        .filter(|p| p.load.replies_per_s >= PEAK * most)
+        .map(|p| p.rate)
+        .fold(f64::INFINITY, f64::min);
+    let wanted = p.to * carried;
+    let made = swept().count() as u32;
+    let may = made < p.points + MORE && heaviest.load.generator_limit().is_none();
+    (may && heaviest.rate < ENOUGH * wanted)
+        .then(|| round((heaviest.rate * factor(p.points, p.to)).min(wanted)))
 }
 
 #[cfg(test)]
@@ -132,6 +163,22 @@ mod tests {
         assert!((low / (0.7 * found.sessions_per_s) - 1.0).abs() < 0.01);
         assert_eq!(steps[n - 1], Step::Trace(Which::Above, 80.0));
         assert!(n <= 1 + 11 + 4 + 2);
+    }
+
+    #[test]
+    fn a_sweep_goes_on_until_it_is_far_beyond_the_peak() {
+        let p = parameters();
+        let mut done = Done {
+            probe: Some(probe(8.0)), // of a server that carries forty
+            ..Done::default()
+        };
+        while let Some(Step::Sweep(_, rate)) = next(&p, None, &done) {
+            done.points.push(point(rate, 40.0));
+            assert!(done.points.len() <= 30, "{:?}", done.points.len());
+        }
+        let heaviest = done.points.iter().map(|p| p.rate).fold(0.0, f64::max);
+        assert!(heaviest >= 0.7 * p.to * 31.0, "{heaviest}");
+        assert!(heaviest <= 1.1 * p.to * 45.0, "{heaviest}");
     }
 
     #[test]

@@ -21,6 +21,10 @@ use crate::traced::{self, Side};
 const USERS_PER_CPU: u32 = 16;
 /// A server that completes no session in so long is not worth sweeping.
 const LONGEST_PROBE_S: f64 = 30.0;
+/// A server whose throughput grows by this factor from look to look is still warming up.
+const GROWS: f64 = 1.08;
+/// All looks together, while it warms up.
+const LONGEST_WARMING_S: f64 = 60.0;
 /// What an idle server may use of a CPU: the JIT and timers.
 const IDLE: f64 = 0.2;
 /// How long a server may work off what it was offered.
@@ -75,17 +79,24 @@ impl Bench<'_> {
     pub fn probe(&mut self, cpus: u32) -> Result<Option<Probe>> {
         let users = USERS_PER_CPU * cpus.max(1);
         let mut seconds = self.parameters.probe_s();
+        let (mut before, mut spent) = (0.0, 0.0);
         loop {
             let run = self.start(self.users(), 0.0, seconds)?;
             let Some(load) = self.finish(run)? else {
                 return Ok(None);
             };
             self.settle();
+            spent += seconds;
             let only_slow = load.failures == 0 || load.replies > 0;
             // Few sessions, and what was cut off at either end weighs too much.
             let enough = load.sessions.completed >= 2 * u64::from(users);
             let time_left = seconds < LONGEST_PROBE_S;
+            // On one CPU the JIT is far behind after the warm-up: while each look finds much more than
+            // the one before, the server is not what it will be.
+            let grows = load.replies_per_s > GROWS * before && spent < LONGEST_WARMING_S;
+            before = load.replies_per_s;
             match Probe::of(users, &load) {
+                Ok(_) if enough && grows => {}
                 Ok(probe) if enough || !time_left => return Ok(Some(probe)),
                 Ok(_) => seconds *= 2.0,
                 Err(_) if only_slow && time_left => seconds *= 2.0,

@@ -317,7 +317,7 @@ impl Part {
                     let (kind, of) = if search {
                         ("search", p.search)
                     } else {
-                        ("point", p.points)
+                        ("point", p.points.max(n))
                     };
                     let text = format!(
                         "{name}: {kind} {n} of {of}, {} sessions/s",
