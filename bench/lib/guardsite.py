@@ -19,6 +19,8 @@ import harness
 GUARD = os.path.join(harness.ROOT, "java", "guard-tomcat", "target", "loadline-guard-tomcat.jar")
 START_S = 120
 TICKS = os.sysconf("SC_CLK_TCK")
+# What one CPU of today serves, more or less, in sessions per second: only for warming up.
+WARM_RATE = 200
 
 
 def cpus():
@@ -114,10 +116,11 @@ class Site:
 
 
 def scenario(folder, versions=("1.3",), changes=()):
-    """The browsing mix with these TLS versions, in a file; `changes` are (key, value) to set besides."""
+    """The browsing mix with these TLS versions, in a file, its visitors from addresses of their own; `changes`
+    are (key, value) to set besides."""
     text = subprocess.run([harness.built("loadline"), "load", "--example-config"], capture_output=True, text=True, check=True).stdout
     listed = ", ".join(f'"{v}"' for v in versions)
-    for key, value in (("versions", f"[{listed}]"), *changes):
+    for key, value in (("versions", f"[{listed}]"), ("addresses", "100000"), *changes):
         text, found = re.subn(rf"(?m)^#? ?{key} = .*$", f"{key} = {value}", text, count=1)
         if not found:
             sys.exit(f"`loadline load --example-config` has no line '{key} = …': this bench must follow it")
@@ -127,11 +130,12 @@ def scenario(folder, versions=("1.3",), changes=()):
     return path
 
 
-def load(port, scenario_file, rate, seconds, think="700ms", seed=1, extra=()):
-    """Runs the generator on its CPU and returns its summary."""
+def load(port, scenario_file, rate, seconds, think="700ms", seed=1, warmup_s=0.0, extra=()):
+    """Runs the generator on its CPU, after so much warm-up, and returns its summary."""
     command = ["taskset", "-c", str(cpus()[1]), *guardbed.generator(), f"https://127.0.0.1:{port}", "--scenario", scenario_file,
-               "--rate", f"{rate:.4f}", "--think", think, "-d", f"{seconds:.1f}s", "--seed", str(seed), "--json", *extra]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=seconds + 120)
+               "--rate", f"{rate:.4f}", "--think", think, "-d", f"{seconds:.1f}s", "--warmup", f"{warmup_s:.1f}s",
+               "--seed", str(seed), "--json", *extra]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=warmup_s + seconds + 120)
     if done.returncode != 0:
         sys.exit(f"{' '.join(command)} ended with {done.returncode}: {done.stderr[-2000:]}")
     return json.loads(done.stdout)
@@ -157,18 +161,25 @@ def figures(summary):
     }
 
 
+def warm(site, scenario_file):
+    """Brings the JIT to its end: a load that grows to what the site can serve; with --quick, a little."""
+    for share in (0.08,) if harness.quick() else (0.33, 0.67, 1):
+        load(site.port, scenario_file, WARM_RATE * share, 2 if harness.quick() else 20, seed=99 + int(100 * share))
+        site.wait_idle()
+
+
 def ratio(one, other):
     """Their ratio; 0 where the other is 0, as may be in --quick's short runs on a busy machine."""
     return one / other if other else 0.0
 
 
-def find_load_line(site, scenario_file, seconds, steps, light_rate=8.0):
+def find_load_line(site, scenario_file, seconds, steps, lead_s=0.0, light_rate=32.0):
     """(rate, figures there) of the largest rate at which goodput is at least 95% of what is offered and p95
     is at most four times its value at `light_rate`. Offered is what the light load brings per session and
     second, less two standard errors of that count. Doubles, then halves the interval `steps` times."""
     def point(rate, seed):
         site.wait_idle()
-        return figures(load(site.port, scenario_file, rate, seconds, seed=seed))
+        return figures(load(site.port, scenario_file, rate, seconds, seed=seed, warmup_s=lead_s))
 
     def good(rate, at):
         holds = (at["sessions_kept"] >= 0.95 and at["p95_ms"] <= objective_ms

@@ -10,6 +10,7 @@ use crate::stats::{Failure, Stats, lock};
 use crate::stream::{Counted, Stream};
 use std::cell::RefCell;
 use std::future::poll_fn;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::pin::Pin;
 use std::sync::Mutex;
 use std::task::{Poll, ready};
@@ -30,6 +31,16 @@ thread_local! {
 enum Wire {
     One(Stream),
     Two(Http2),
+}
+
+/// What a connection is to be.
+pub(crate) struct Plan {
+    /// The address that it comes from; none: the kernel chooses.
+    pub(crate) source: Option<Ipv4Addr>,
+    /// What it offers, if it speaks TLS.
+    pub(crate) tls: Option<Tls>,
+    /// Whether it is a slow reader's.
+    pub(crate) slow: bool,
 }
 
 /// An open connection.
@@ -63,16 +74,17 @@ impl Broken {
 }
 
 impl Connection {
-    /// Connects and, with `tls`, shakes hands; both are timed into the context's stats.
+    /// Connects and, with TLS, shakes hands; both are timed into the context's stats.
     pub(crate) async fn open(
         context: &Context,
-        tls: Option<Tls>,
-        slow: bool,
+        plan: Plan,
     ) -> Result<Connection, Failure> {
         let begin_ns = now_ns();
-        let slow_bytes_per_s = slow.then_some(context.scenario.client.slow_bytes_per_s);
+        let slow_bytes_per_s = plan
+            .slow
+            .then_some(context.scenario.client.slow_bytes_per_s);
         let stats = &*context.stats;
-        let connected = connect(context, slow_bytes_per_s).await;
+        let connected = connect(context.address, &plan).await;
         let connected_ns = now_ns();
         let tcp = {
             let mut stats = lock(stats);
@@ -93,7 +105,7 @@ impl Connection {
         if context.scenario.client.abandon == Abandon::Reset {
             tcp.reset_when_closed(true).map_err(|_| Failure::Connect)?;
         }
-        let stream = match tls {
+        let stream = match plan.tls {
             None => Stream::Plain(tcp),
             Some(tls) => shake_hands(tcp, tls, connected_ns, stats).await?,
         };
@@ -260,20 +272,19 @@ impl Connection {
     }
 }
 
-async fn connect(context: &Context, slow_bytes_per_s: Option<u32>) -> std::io::Result<TcpStream> {
-    let tcp = match slow_bytes_per_s {
-        None => TcpStream::connect(context.address).await?,
-        Some(_) => {
-            // With the usual buffer the kernel would take a whole page at once for the slow reader.
-            let socket = if context.address.is_ipv4() {
-                TcpSocket::new_v4()?
-            } else {
-                TcpSocket::new_v6()?
-            };
-            socket.set_recv_buffer_size(4096)?;
-            socket.connect(context.address).await?
-        }
+async fn connect(address: SocketAddr, plan: &Plan) -> std::io::Result<TcpStream> {
+    let socket = match address {
+        SocketAddr::V4(_) => TcpSocket::new_v4()?,
+        SocketAddr::V6(_) => TcpSocket::new_v6()?,
     };
+    if let Some(source) = plan.source {
+        socket.bind((source, 0).into())?;
+    }
+    if plan.slow {
+        // With the usual buffer the kernel would take a whole page at once for the slow reader.
+        socket.set_recv_buffer_size(4096)?;
+    }
+    let tcp = socket.connect(address).await?;
     // Without this, Nagle's algorithm would hold back the second small write of a handshake.
     tcp.set_nodelay(true)?;
     Ok(tcp)

@@ -5,12 +5,11 @@
 //! patience holds for the page with all of it.
 
 use crate::clock::now_ns;
-use crate::connection::Connection;
+use crate::connection::{Connection, Plan};
 use crate::cookies::Jar;
 use crate::http::Reply;
 use crate::scenario::Ask;
 use crate::session::Context;
-use crate::shake::Tls;
 use crate::stats::lock;
 use crate::visitor::Visitor;
 use crate::{html, url};
@@ -34,7 +33,7 @@ struct Page {
 
 enum Lane {
     Open(Connection),
-    ToOpen(Option<Tls>, bool),
+    ToOpen(Plan),
 }
 
 impl Visitor {
@@ -80,8 +79,7 @@ impl Visitor {
                 let depth = context.scenario.client.pipeline as usize;
                 let enough = wanted.len().div_ceil(depth).min(limit);
                 while lanes.len() < enough {
-                    let (tls, slow) = self.plan_connection();
-                    lanes.push(Lane::ToOpen(tls, slow));
+                    lanes.push(Lane::ToOpen(self.plan_connection()));
                 }
             }
         }
@@ -129,7 +127,7 @@ async fn work_off(page: Rc<Page>, lane: Lane) -> Option<Connection> {
     }
     let mut connection = match lane {
         Lane::Open(connection) => connection,
-        Lane::ToOpen(tls, slow) => Connection::open(context, tls, slow).await.ok()?,
+        Lane::ToOpen(plan) => Connection::open(context, plan).await.ok()?,
     };
     let depth = context.scenario.client.pipeline as usize;
     let (mut reply, mut cookies) = (Reply::default(), String::new());

@@ -121,7 +121,7 @@ pub(crate) async fn live(
     let scenario = context.scenario.clone();
     let mut journey = Journey::new(context, number);
     let mut think = Rng::new(context.seed, number, THINK);
-    let mut visitor = Visitor::arrive(context, Rng::new(context.seed, number, TICKETS));
+    let mut visitor = Visitor::arrive(context, number, Rng::new(context.seed, number, TICKETS));
     let mut begin_ns = intended_ns;
     let mut failure = None;
     let mut next = journey.next(&[]);

@@ -1,7 +1,7 @@
 //! One visitor as a user of connections: what it remembers, how it connects, asks and leaves.
 
 use crate::clock::now_ns;
-use crate::connection::{Broken, Connection};
+use crate::connection::{Broken, Connection, Plan};
 use crate::cookies::Jar;
 use crate::http::Reply;
 use crate::rng::Rng;
@@ -12,6 +12,7 @@ use crate::stats::{Failure, lock};
 use crate::tickets::{self, Offer, SharedShelf};
 use crate::{tls, url};
 use std::collections::HashSet;
+use std::net::Ipv4Addr;
 use std::rc::Rc;
 use std::time::Duration;
 use tokio::time::timeout;
@@ -22,6 +23,8 @@ const GOODBYE: Duration = Duration::from_millis(200);
 pub(crate) struct Visitor {
     pub(crate) context: Rc<Context>,
     tickets: Rng,
+    /// The address that it comes from; none: the kernel chooses.
+    source: Option<Ipv4Addr>,
     pub(crate) shelf: SharedShelf,
     /// What the first connection offers of what another session left.
     returning: Option<Offer>,
@@ -39,7 +42,7 @@ pub(crate) struct Visitor {
 }
 
 impl Visitor {
-    pub(crate) fn arrive(context: &Rc<Context>, mut tickets: Rng) -> Visitor {
+    pub(crate) fn arrive(context: &Rc<Context>, number: u64, mut tickets: Rng) -> Visitor {
         let scenario = &context.scenario;
         let mut left = None;
         let mut returning = None;
@@ -57,6 +60,7 @@ impl Visitor {
         Visitor {
             context: context.clone(),
             tickets,
+            source: scenario.client.source(number, context.address.ip()),
             returning: returning.filter(|_| left.is_some()),
             shelf: left.unwrap_or_default(),
             connection: None,
@@ -155,15 +159,15 @@ impl Visitor {
         if let Some(connection) = self.connection.take() {
             return Ok(connection);
         }
-        let (tls, slow) = self.plan_connection();
+        let plan = self.plan_connection();
         let context = self.context.clone();
-        let opened = Connection::open(&context, tls, slow).await;
+        let opened = Connection::open(&context, plan).await;
         self.got_in |= opened.is_ok();
         opened
     }
 
-    /// What the next connection speaks and offers, and whether it is a slow reader's.
-    pub(crate) fn plan_connection(&mut self) -> (Option<Tls>, bool) {
+    /// What the next connection is to be.
+    pub(crate) fn plan_connection(&mut self) -> Plan {
         let context = self.context.clone();
         let tls = context.tls.as_ref().map(|(common, name)| {
             let offer = self.offer();
@@ -178,7 +182,11 @@ impl Visitor {
         });
         self.connections += 1;
         let share = context.scenario.client.slow_share;
-        (tls, share > 0.0 && self.tickets.chance(share))
+        Plan {
+            source: self.source,
+            tls,
+            slow: share > 0.0 && self.tickets.chance(share),
+        }
     }
 
     fn offer(&mut self) -> Offer {

@@ -14,7 +14,7 @@ Usage: loadline simulate MODEL.toml [options]
   --solver NAME        auto (an exact solver if one applies, else simulation), simulate, mva, approximate, layered
   --set NAME=VALUE     sets a parameter of the model (repeat for more)
   --sweep NAME=RANGE   evaluates over a range: 1..16, 1..16:3, 1..64*2 or 1,2,5 (repeat for all combinations)
-  --precision P        stops when every class's 95% interval is within P of its mean [1%]
+  --precision P        stops when every class's 95% interval is within P of its mean [the model's, else 1%]
   --requests N         simulates exactly N requests instead
   --replications N     runs N times with different seeds and takes intervals from their scatter [1]
   --seed N             equal seeds, equal results, on any number of workers [1]
@@ -101,10 +101,10 @@ pub fn parse(arguments: impl IntoIterator<Item = String>) -> Result<Arguments, S
                     Some(percent) => percent.trim().parse::<f64>().map(|p| p / 100.0),
                     None => text.parse::<f64>(),
                 };
-                parsed.options.precision =
-                    x.ok().filter(|p| *p > 0.0 && *p < 1.0).ok_or_else(|| {
-                        format!("--precision {text}: it must be above 0 and below 100%, such as 1%")
-                    })?;
+                let x = x.ok().filter(|p| *p > 0.0 && *p < 1.0).ok_or_else(|| {
+                    format!("--precision {text}: it must be above 0 and below 100%, such as 1%")
+                })?;
+                parsed.options.precision = Some(x);
             }
             "--requests" => {
                 let n = number::<u64>("--requests", &value()?, 1)?;
@@ -167,7 +167,7 @@ mod tests {
         );
         assert_eq!(a.settings, [("a".to_string(), "1".to_string())]);
         assert_eq!(a.sweeps[0].values, ["1", "2", "3"]);
-        assert_eq!((a.options.precision, a.options.seed), (0.005, 7));
+        assert_eq!((a.options.precision, a.options.seed), (Some(0.005), 7));
     }
 
     #[test]

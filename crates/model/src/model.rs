@@ -25,6 +25,8 @@ pub struct Model {
     pub file: String,
     /// What it is, in the author's words.
     pub title: String,
+    /// How exact its answers are to be where nobody says: relative half width of the 95% intervals.
+    pub precision: Option<f64>,
     /// Parameters as used, in the order of their names.
     pub parameters: BTreeMap<String, String>,
     /// Machines.

@@ -8,13 +8,17 @@ use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+/// The precision that is reached where nobody says one.
+pub const PRECISION: f64 = 0.01;
+
 /// How long and how often to simulate.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Options {
     /// What the random streams begin with; equal seeds give equal results, to the last bit.
     pub seed: u64,
-    /// Wanted half width of the 95% interval of every class's mean response time and throughput, relative to the value.
-    pub precision: f64,
+    /// Wanted half width of the 95% interval of every class's mean response time and throughput, relative to the value;
+    /// `None` is what the model says, else [`PRECISION`].
+    pub precision: Option<f64>,
     /// Exactly so many requests instead of a precision.
     pub requests: Option<u64>,
     /// Requests after which to stop whatever the precision.
@@ -31,13 +35,20 @@ impl Default for Options {
     fn default() -> Self {
         Options {
             seed: 1,
-            precision: 0.01,
+            precision: None,
             requests: None,
             most_requests: 20_000_000,
             most_seconds: 1e9,
             replications: 1,
             workers: std::thread::available_parallelism().map_or(1, usize::from),
         }
+    }
+}
+
+impl Options {
+    /// The precision to reach for a model.
+    pub fn precision_of(&self, model: &Model) -> f64 {
+        self.precision.or(model.precision).unwrap_or(PRECISION)
     }
 }
 
@@ -109,7 +120,7 @@ fn whole_runs(model: &Model, options: &Options) -> Vec<Outcome> {
         outcomes.extend(replicate(model, options, from..from + more));
         let done: u64 = outcomes.iter().map(|o| o.requests).sum();
         let enough = options.requests.is_none()
-            && answer::precise_over_runs(model, &outcomes, options.precision);
+            && answer::precise_over_runs(model, &outcomes, options.precision_of(model));
         if enough {
             outcomes.iter_mut().for_each(|o| o.precise = true);
         }
@@ -192,7 +203,7 @@ pub fn once(model: &Model, options: &Options) -> Outcome {
             continue;
         }
         if options.requests.is_none() && !model.terminates() {
-            let enough = precise_enough(model, &engine, options.precision);
+            let enough = precise_enough(model, &engine, options.precision_of(model));
             if enough && precise_before {
                 precise = true;
                 break;

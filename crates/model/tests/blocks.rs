@@ -323,6 +323,18 @@ fn pools_shrink_after_the_idle_timeout_and_grow_again() {
 }
 
 #[test]
+fn threads_that_time_out_at_once_leave_the_least_number() {
+    // Two requests at once, each second, of 0.5 s; after 0.3 s of idleness both threads' time is up, and one may end,
+    // which takes 0.1 s of CPU: one thread all the time, and one for 0.9 s of each second.
+    let text = "[machines.m]\ncores = 2\n[pools.p]\nmachine = \"m\"\nmin_threads = 1\nmax_threads = \"unlimited\"\nidle_timeout = 0.3\n\
+        destroy_cpu = 0.1\nprogram = [ { wait = 0.5 } ]\n\
+        [classes.a]\narrivals = \"const(1)\"\nprogram = [ { call = \"p\" } ]\n\
+        [classes.b]\narrivals = \"const(1)\"\nprogram = [ { call = \"p\" } ]\n";
+    let threads = run(text, 5_000).stations.get("p").unwrap().threads.unwrap();
+    near("threads", threads, 1.9, 2e-3);
+}
+
+#[test]
 fn waking_an_idle_thread_costs_its_sender_cpu() {
     // The receiver works 1 s, needs 0.25 s to wake a dispatcher that is idle, and forwards; the dispatcher works 1 s.
     let text = "[machines.m]\ncores = 4\nscheduler = \"fcfs\"\n[pools.receiver]\nmachine = \"m\"\nthreads = 1\n\

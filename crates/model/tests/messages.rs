@@ -103,6 +103,10 @@ fn every_message_names_the_line_and_the_remedy() {
             &["m.toml:2:", "did you mean mutex?"],
         ),
         (
+            "precision = 2\n",
+            &["m.toml:1: precision: it is 2; it must be from"],
+        ),
+        (
             "[parameters]\na = { default = 5, range = [1, 3] }\n",
             &["m.toml:2: a is 5; it must be from 1 to 3"],
         ),
@@ -132,7 +136,8 @@ fn set_is_checked_like_the_file() {
     assert!(with("kind", "B").is_ok());
     for (name, value, part) in [
         ("client", "3", "did you mean `clients`?"),
-        ("clients", "30", "from 1 to 10"),
+        ("clients", "30", "m.toml: --set clients=30: it must be from 1 to 10"),
+        ("clients", "3 +", "m.toml: --set clients=3 +: "),
         ("clients", "3 +", "ends too early"),
         ("kind", "C", "one of A, B"),
     ] {

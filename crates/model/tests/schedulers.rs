@@ -1,9 +1,10 @@
 //! Weights, affinity and quotas under every scheduler that has them, on one core and on several.
 
 use loadline_model::answer::Answer;
-use loadline_model::load::from_text;
+use loadline_model::load::{from_file, from_text};
 use loadline_model::run::{Options, simulate};
 use proptest::prelude::*;
+use std::path::Path;
 
 fn run(text: &str, requests: u64) -> Answer {
     let model = from_text(text, "test.toml", &[]).unwrap_or_else(|e| panic!("{e}\n{text}"));
@@ -215,4 +216,30 @@ proptest! {
         let least = if scheduler == "ps" { 0.94 } else { 0.80 };
         prop_assert!(got > f64::from(most) * least, "{} {:?} uses {} of {}", scheduler, sets, got, most);
     }
+}
+
+/// Harkema's thesis, 4.7.2 and figure 7-1: up to about five dispatcher threads it is they who are waited for; with more,
+/// their dynamic priorities are above the receiver's, and it is the receiver. Measured (pool_queuing_ms.csv,
+/// pool_first_phase_ms.csv): queuing of 1.55 and 3.57 ms at 4 threads, 3.59 and 1.86 at 6; the dispatchers' first phase
+/// is longest at 4.
+#[test]
+fn linux_24_turns_from_dispatchers_to_the_receiver_around_five_threads() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../models/threading/thread-pool.toml");
+    let at = |dispatchers: u32| {
+        let settings = [("arrival_rate", 100), ("servant_cpu_ms", 5), ("dispatchers", dispatchers)]
+            .map(|(k, v)| (k.to_string(), v.to_string()));
+        let model = from_file(Path::new(path), &settings).unwrap();
+        let options = Options {
+            requests: Some(200_000),
+            ..Options::default()
+        };
+        let a = simulate(&model, &options);
+        let time = |pool: &str| a.stations.get(pool).unwrap().queueing_time.clone().unwrap().value;
+        let phase = a.stations.get("dispatcher").unwrap().first_phase_time.clone().unwrap().value;
+        (time("receiver"), time("dispatcher"), phase)
+    };
+    let (few, many, ten) = (at(4), at(6), at(10));
+    assert!(few.0 < few.1, "4 threads: {few:?}");
+    assert!(many.0 > many.1, "6 threads: {many:?}");
+    assert!(at(1).2 < few.2 && few.2 > many.2 && many.2 > ten.2, "{few:?} {many:?} {ten:?}");
 }

@@ -3,8 +3,14 @@
 use super::place::Place;
 use crate::Error;
 use serde::Deserialize;
+use std::net::{IpAddr, Ipv4Addr};
 use std::time::Duration;
 use toml::Spanned;
+
+/// 127.1.0.0: apart from the addresses that servers usually listen on.
+const FIRST_SOURCE: u32 = 0x7f01_0000;
+/// Up to 127.254.255.255: the last is for broadcasts.
+const MOST_SOURCES: i64 = 0x00fe_0000;
 
 /// How a visitor who has lost patience leaves its connection.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -37,6 +43,18 @@ pub struct Client {
     pub slow_share: f64,
     /// How fast a slow one reads, in bytes per second.
     pub slow_bytes_per_s: u32,
+    /// Addresses from which visitors come, one after the other, if the target is on 127.0.0.0/8, all of which is this
+    /// machine's; 1 leaves the choice to the kernel.
+    pub addresses: u32,
+}
+
+impl Client {
+    /// The address that visitor `number` comes from; none where the kernel chooses.
+    pub fn source(&self, number: u64, target: IpAddr) -> Option<Ipv4Addr> {
+        let here = matches!(target, IpAddr::V4(v4) if v4.is_loopback());
+        let nth = (number % u64::from(self.addresses)) as u32;
+        (here && self.addresses > 1).then(|| Ipv4Addr::from_bits(FIRST_SOURCE + nth))
+    }
 }
 
 impl Default for Client {
@@ -51,6 +69,7 @@ impl Default for Client {
             pipeline: 1,
             slow_share: 0.0,
             slow_bytes_per_s: 2000,
+            addresses: 1,
         }
     }
 }
@@ -101,6 +120,7 @@ pub(super) struct RawClient {
     connections: Option<Spanned<i64>>,
     slow_share: Option<Spanned<f64>>,
     slow_bytes_per_s: Option<Spanned<i64>>,
+    addresses: Option<Spanned<i64>>,
 }
 
 #[derive(Deserialize, Default)]
@@ -165,6 +185,13 @@ pub(super) fn client(
             10,
             1_000_000_000,
             default.slow_bytes_per_s,
+        )?,
+        addresses: whole(
+            "client.addresses",
+            &raw.addresses,
+            1,
+            MOST_SOURCES,
+            default.addresses,
         )?,
     };
     if client.pipeline > 1 && connection.http.as_ref().is_some_and(|h| h.get_ref() == "2") {

@@ -181,7 +181,7 @@ pub fn from_runs(model: &Model, options: &Options, outcomes: Vec<Outcome>) -> An
     if !run.precise && options.requests.is_none() && answer.problem.is_none() {
         answer.warnings.push(format!(
             "the precision of {}% was not reached",
-            options.precision * 100.0
+            options.precision_of(model) * 100.0
         ));
     }
     answer.run = Some(run);

@@ -70,8 +70,9 @@ impl Engine<'_> {
     pub(super) fn become_idle(&mut self, act: u32, pool: u32, lane: u32) -> Flow {
         let spec = &self.model.pools[pool as usize];
         let p = &mut self.pools[pool as usize];
-        let surplus = p.threads > spec.min_threads && !spec.keyed;
+        let surplus = p.threads - p.ending > spec.min_threads && !spec.keyed;
         if surplus && spec.idle_timeout <= 0.0 {
+            p.ending += 1;
             self.end_thread(act);
             return Flow::Stop;
         }
@@ -91,9 +92,10 @@ impl Engine<'_> {
             return;
         };
         let p = &mut self.pools[pool as usize];
-        if p.threads <= self.model.pools[pool as usize].min_threads {
+        if p.threads - p.ending <= self.model.pools[pool as usize].min_threads {
             return;
         }
+        p.ending += 1;
         p.lanes[lane as usize].idle.retain(|&a| a != act);
         self.acts[act as usize].waiting = Waiting::Nothing;
         self.acts[act as usize].duty = Duty::Ending;
@@ -128,6 +130,7 @@ impl Engine<'_> {
         let now = self.now;
         let p = &mut self.pools[pool as usize];
         p.threads -= 1;
+        p.ending -= 1;
         p.spare.push(act);
         self.record
             .change(self.meters.pool_threads[pool as usize], now, -1.0);

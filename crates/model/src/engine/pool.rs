@@ -20,6 +20,8 @@ pub(super) struct PoolState {
     pub threads: u32,
     /// Threads that were asked for and have not taken a job yet.
     pub starting: u32,
+    /// Threads that have begun to end, and still count.
+    pub ending: u32,
     pub capacity: u32,
     pub when_full: WhenFull,
     pub waiting: u32,
@@ -50,6 +52,7 @@ impl PoolState {
                 .collect(),
             threads: 0,
             starting: 0,
+            ending: 0,
             capacity: pool.queue.capacity,
             when_full: pool.queue.when_full,
             waiting: 0,

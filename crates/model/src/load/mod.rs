@@ -23,11 +23,11 @@ use std::path::Path;
 
 /// What is wrong with a model file.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
-#[error("{file}:{line}: {message}")]
+#[error("{file}{}: {message}", if *line == 0 { String::new() } else { format!(":{line}") })]
 pub struct LoadError {
     /// The file.
     pub file: String,
-    /// The line, counted from 1.
+    /// The line, counted from 1; 0 where it is about the whole file, or about what the command line says.
     pub line: usize,
     /// What is wrong, and what would be right.
     pub message: String,
@@ -61,6 +61,7 @@ pub fn from_text(text: &str, file: &str, settings: &[Setting]) -> Result<Model, 
         ..Model::default()
     };
     model.title = root.text("title")?.unwrap_or_default();
+    model.precision = root.number("precision", 1e-6, 0.5)?;
     for (name, value) in parameters.iter() {
         model.parameters.insert(name.clone(), value.to_string());
     }

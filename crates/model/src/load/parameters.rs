@@ -75,7 +75,7 @@ pub(super) fn evaluate(
             }
             (None, Kind::Text(text)) if choices.is_some() => Value::Text(text.clone()),
             (Some(text), _) => evaluate_one(&values, file, text)
-                .map_err(|e| wrong(0, format!("--set {name}: {e}")))?,
+                .map_err(|e| wrong(0, format!("--set {name}={text}: {e}")))?,
             (None, Kind::Text(text)) => evaluate_one(&values, file, text)
                 .map_err(|e| wrong(*line, format!("{name}: {e}")))?,
             (None, Kind::Number(x)) => Value::Number(*x),
@@ -87,25 +87,19 @@ pub(super) fn evaluate(
                 ));
             }
         };
-        let origin = if given.is_some() { 0 } else { *line };
+        let unfit = |must: String| match given {
+            Some(text) => wrong(0, format!("--set {name}={text}: it must be {must}")),
+            None => wrong(*line, format!("{name} is {value}; it must be {must}")),
+        };
         if let (Some(choices), Value::Text(text)) = (&choices, &value)
             && !choices.contains(text)
         {
-            return Err(wrong(
-                origin,
-                format!(
-                    "{name} is '{text}'; it must be one of {}",
-                    choices.join(", ")
-                ),
-            ));
+            return Err(unfit(format!("one of {}", choices.join(", "))));
         }
         if let (Some((low, high)), Value::Number(x)) = (range, &value)
             && !(low..=high).contains(x)
         {
-            return Err(wrong(
-                origin,
-                format!("{name} is {x}; it must be from {low} to {high}"),
-            ));
+            return Err(unfit(format!("from {low} to {high}")));
         }
         values.insert(name.clone(), value);
     }

@@ -1,6 +1,7 @@
 package dev.loadline.guard;
 
 import dev.loadline.guard.abuse.ClaimWatch;
+import dev.loadline.guard.abuse.KnownClients;
 import dev.loadline.guard.policy.Admission;
 import dev.loadline.guard.policy.Correction;
 import dev.loadline.guard.policy.Costs;
@@ -28,6 +29,7 @@ public final class Guard implements AutoCloseable {
     private final Admission admission;
     private final Shedding shedding = new Shedding();
     private final ClaimWatch watch;
+    private final KnownClients known = new KnownClients();
     private final LongAdder[] requestCpuNanos = {new LongAdder(), new LongAdder(), new LongAdder()};
     private final Reports reports;
     private final GuardThread thread;
@@ -168,8 +170,9 @@ public final class Guard implements AutoCloseable {
         if (refusing && !watch.mayClaim(connection.address(), now)) {
             return Verdict.REFUSE_ADDRESS;
         }
+        connection.known(known.contains(connection.address(), now));
         synchronized (lock) {
-            return admission.claim(now, connection.customer(), waitingOfTarget(), canRestrict);
+            return admission.claim(now, connection.customer(), connection.known(), waitingOfTarget(), canRestrict);
         }
     }
 
@@ -230,11 +233,14 @@ public final class Guard implements AutoCloseable {
         }
         synchronized (lock) {
             if (verdict != null && !verdict.refuses()) {
-                admission.settle(verdict, connection.customer(), outcome, cpuNanos);
+                admission.settle(verdict, connection.customer(), connection.known(), outcome, cpuNanos);
             }
             if (!connection.page()) {
                 costs.handshake(outcome, cpuNanos);
             }
+        }
+        if (outcome != Outcome.FAILED && !connection.page()) {
+            known.add(connection.address(), System.nanoTime());
         }
         if (connection.claims()) {
             boolean good = outcome == Outcome.RESUMED;
@@ -280,7 +286,8 @@ public final class Guard implements AutoCloseable {
             counters.vanished.increment();
             counters.attributedCpuNanos.add(connection.handshakeCpuNanos());
             synchronized (lock) {
-                admission.settle(verdict, connection.customer(), Outcome.FAILED, connection.handshakeCpuNanos());
+                admission.settle(verdict, connection.customer(), connection.known(), Outcome.FAILED,
+                    connection.handshakeCpuNanos());
             }
         }
     }

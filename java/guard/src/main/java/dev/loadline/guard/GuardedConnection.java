@@ -36,6 +36,7 @@ public final class GuardedConnection {
     private Verdict verdict;
     private Customer customer = Customer.SILVER;
     private boolean claims;
+    private boolean known;
     private boolean page;
     private boolean exempt;
     private boolean important;
@@ -203,6 +204,15 @@ public final class GuardedConnection {
 
     boolean claims() {
         return claims;
+    }
+
+    /** Whether its client was admitted not long ago: with a claim, a session is under way. */
+    boolean known() {
+        return known;
+    }
+
+    void known(boolean known) {
+        this.known = known;
     }
 
     boolean exempt() {

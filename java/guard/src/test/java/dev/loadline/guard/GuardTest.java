@@ -70,7 +70,11 @@ class GuardTest {
     }
 
     private static GuardedConnection served(Guard guard) {
-        GuardedConnection connection = guard.connection(SOMEBODY);
+        return served(guard, SOMEBODY);
+    }
+
+    private static GuardedConnection served(Guard guard, InetAddress address) {
+        GuardedConnection connection = guard.connection(address);
         connection.decide(hello(null), true, true);
         connection.handshakeDone(System.currentTimeMillis());
         return connection;
@@ -95,8 +99,9 @@ class GuardTest {
     @Test
     void a_flood_of_forged_tickets_bars_its_address() throws Exception {
         Guard guard = guard(ONE_NEW);
+        InetAddress honest = InetAddress.getByName("10.0.0.1");
+        served(guard, honest);
         served(guard);
-        guard.connection(SOMEBODY).decide(hello(null), true, true);
         for (int i = 0; i < 20; i++) {
             GuardedConnection forged = guard.connection(SOMEBODY);
             assertEquals(Action.SERVE_RESUMED_ONLY, forged.decide(hello("forged " + i), true, true));
@@ -107,8 +112,7 @@ class GuardTest {
         assertEquals(Action.ALERT, guard.connection(SOMEBODY).decide(hello("forged"), true, true));
         assertEquals(1, guard.figures().getRefusedAddresses());
         assertEquals(20, guard.figures().getRefusedBadClaims());
-        assertEquals(Action.SERVE_RESUMED_ONLY,
-            guard.connection(InetAddress.getByName("10.0.0.1")).decide(hello("honest"), true, true));
+        assertEquals(Action.SERVE_RESUMED_ONLY, guard.connection(honest).decide(hello("honest"), true, true));
     }
 
     @Test

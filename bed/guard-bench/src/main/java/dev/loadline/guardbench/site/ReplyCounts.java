@@ -23,7 +23,9 @@ import org.apache.catalina.valves.ValveBase;
  */
 final class ReplyCounts extends ValveBase {
     private static final int PERIOD_MS = 100;
-    private static final List<String> ATTRIBUTES = List.of("Cpus", "RefusedNew", "RefusedClaims", "NewPerInterval");
+    private static final List<String> ATTRIBUTES = List.of("Cpus", "RefusedNew", "RefusedClaims", "NewPerInterval", "Correction", "Waiting", "Utilization",
+        "NewCostMillis", "ResumedCostMillis", "FullHandshakes", "ResumedHandshakes", "RefusedByBudget", "RefusedByCeiling",
+        "RefusedBadClaims", "RefusedReplays", "RefusedAddresses", "ShedRequests");
 
     private final LongAdder replies = new LongAdder();
     private final PrintWriter out;

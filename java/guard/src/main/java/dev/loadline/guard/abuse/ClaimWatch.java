@@ -33,18 +33,18 @@ public final class ClaimWatch {
 
     /** Counts this use of a claim; false when there were too many. */
     public synchronized boolean mayUse(byte[] claim, InetAddress address, long nowNanos) {
-        return tickets.add(mix(Arrays.hashCode(claim), sample(claim)) ^ key(address), nowNanos) <= ticketReuse;
+        return tickets.add(AddressKey.mix(Arrays.hashCode(claim), sample(claim)) ^ AddressKey.of(address), nowNanos) <= ticketReuse;
     }
 
     /** Whether an address may claim at all. */
     public synchronized boolean mayClaim(InetAddress address, long nowNanos) {
-        int failed = bad.get(key(address), nowNanos);
-        return failed < badClaims || good.get(key(address), nowNanos) * HONEST_RATIO >= failed;
+        int failed = bad.get(AddressKey.of(address), nowNanos);
+        return failed < badClaims || good.get(AddressKey.of(address), nowNanos) * HONEST_RATIO >= failed;
     }
 
     /** What came of a claim. */
     public synchronized void claimed(InetAddress address, boolean wasGood, long nowNanos) {
-        (wasGood ? good : bad).add(key(address), nowNanos);
+        (wasGood ? good : bad).add(AddressKey.of(address), nowNanos);
     }
 
     private static long sample(byte[] claim) {
@@ -53,20 +53,5 @@ public final class ClaimWatch {
             sum = sum * 0x100000001b3L ^ claim[i];
         }
         return sum;
-    }
-
-    private static long key(InetAddress address) {
-        byte[] bytes = address.getAddress();
-        long key = bytes.length;
-        for (int i = 0; i < Math.min(8, bytes.length); i++) {
-            key = key * 0x100000001b3L ^ bytes[i] & 0xff;
-        }
-        return mix(key, bytes.length);
-    }
-
-    private static long mix(long a, long b) {
-        long z = a * 0x9e3779b97f4a7c15L ^ b;
-        z = (z ^ z >>> 30) * 0xbf58476d1ce4e5b9L;
-        return z ^ z >>> 27;
     }
 }

@@ -3,39 +3,56 @@ package dev.loadline.guard.policy;
 /**
  * Who gets in. Not thread-safe: the guard calls it under one lock.
  *
- * <p>Four buckets of work: one for those who resume, one for new connections of each {@link Customer}
- * class, in that order. Each drains at what the ones before it leave of the CPUs. While nothing is
+ * <p>Buckets of work, in this order: those who resume and are <em>known</em>, whose session is under way;
+ * those who resume and come back, whose session begins; new connections of each {@link Customer} class.
+ * Each drains at what the ones before it leave of the CPUs. While nothing is
  * refused a bucket may stand as deep as one interval's work, so that arrivals which come in clusters are
  * not taken for overload. While refusing it may be {@value #PACED_SECONDS} s deep: what fits is then
- * admitted evenly; and nobody is admitted while the server's threads wait longer than they may, so that
- * no queue grows.
+ * admitted evenly; nobody is admitted while the server's threads wait longer than they may, so that
+ * no queue grows; and a session that begins is charged with the connections that will follow it, which
+ * the buckets of those who resume see only when they come: without that, a crowd that comes at once would
+ * be let in until its second connections overload the server.
  */
 public final class Admission {
     /** Depth of the buckets while refusing, in seconds of all CPUs. */
     static final double PACED_SECONDS = 0.05;
-    /** The same for those who resume: their sessions are under way, a cluster of them is normal. */
-    static final double RESUMED_PACED_SECONDS = 0.25;
-    /** How much longer threads may wait before those who resume are held back too. */
-    static final double RESUMED_PATIENCE = 3;
+    /** The same for those who are known: their sessions are under way, a cluster of them is normal. */
+    static final double KNOWN_PACED_SECONDS = 0.25;
+    /** How much longer threads may wait before those who are known are held back too. */
+    static final double KNOWN_PATIENCE = 3;
+    /** Depth of the buckets otherwise, in intervals: more would let a crowd in that takes longer than that to serve. */
+    private static final double CALM_SHARE = 0.5;
     /** Time of calm that ends refusing, and time of waiting that begins it. */
     private static final double CALM_SECONDS = 0.75;
     private static final double CROWDED_SECONDS = 0.75;
     private static final double CROWDED_WAITING = 2;
     private static final double DEMAND_SECONDS = 2;
+    /** How much more than the CPUs can do sessions may bring: what follows is an estimate, and never above this. */
+    private static final double BEGUN_SLACK = 1.1;
+    private static final double MOST_FOLLOWING = 10;
+    /** Time after which a session that began weighs a third of what it did. */
+    private static final double FOLLOWING_SECONDS = 30;
     private static final int CUSTOMERS = Customer.values().length;
 
     private final double intervalSeconds;
     private final double resumedCeiling;
     private final Costs costs;
 
-    private final WorkBucket resumed;
+    private final WorkBucket known;
+    private final WorkBucket returning;
+    private final WorkBucket begun;
     private final WorkBucket[] fresh = new WorkBucket[CUSTOMERS];
     private final double[] freshCpus = new double[CUSTOMERS];
     private final double[] freshDemandCpus = new double[CUSTOMERS];
     private final double[] freshOffered = new double[CUSTOMERS];
-    private double resumedCpus;
-    private double resumedDemandCpus;
-    private double resumedOffered;
+    private double knownCpus;
+    private double knownDemandCpus;
+    private double knownOffered;
+    private double returningCpus;
+    private double returningDemandCpus;
+    private double returningOffered;
+    private double followed;
+    private double began;
     private double cpus = 1;
     private double factor = 1;
     private boolean refusing;
@@ -43,6 +60,7 @@ public final class Admission {
     private double calmSeconds;
     private double crowdedSeconds;
     private double waitingOfTarget;
+    private double slowWaitingOfTarget;
     private double offeredCpus;
 
     /**
@@ -53,7 +71,9 @@ public final class Admission {
         this.intervalSeconds = intervalSeconds;
         this.resumedCeiling = resumedCeiling;
         this.costs = costs;
-        resumed = new WorkBucket(nowNanos);
+        known = new WorkBucket(nowNanos);
+        returning = new WorkBucket(nowNanos);
+        begun = new WorkBucket(nowNanos);
         for (int i = 0; i < CUSTOMERS; i++) {
             fresh[i] = new WorkBucket(nowNanos);
         }
@@ -70,7 +90,7 @@ public final class Admission {
         double cost = costs.fullCpuNanos();
         freshOffered[i] += cost;
         fresh[i].drain(nowNanos, freshCpus[i]);
-        if (open(waitingOfTarget) && fresh[i].fits(cost, depth(PACED_SECONDS))) {
+        if (open(waitingOfTarget) && fresh[i].fits(cost, depth(PACED_SECONDS)) && begins(nowNanos, cost)) {
             fresh[i].charge(cost, most());
             return Verdict.ADMIT;
         }
@@ -78,20 +98,46 @@ public final class Admission {
         return Verdict.REFUSE_BUDGET;
     }
 
+    /** Whether a session may begin whose first connection costs this; if so, it is charged with what follows. */
+    private boolean begins(long nowNanos, double cost) {
+        begun.drain(nowNanos, BEGUN_SLACK * cpus * factor);
+        if (refusing && !begun.fits(cost, depth(PACED_SECONDS))) {
+            return false;
+        }
+        begun.charge(cost + following() * costs.resumedCpuNanos(), most());
+        began++;
+        return true;
+    }
+
+    /** Connections that follow the first one of a session. */
+    private double following() {
+        return Math.min(MOST_FOLLOWING, followed / Math.max(1, began));
+    }
+
     /**
      * Decides about a connection that claims a session. {@link Verdict#ADMIT} charges it as full,
      * {@link Verdict#RESUME_ONLY} as resumed, until {@link #settle} knows better.
      *
+     * @param isKnown whether its client is: was admitted not long ago
      * @param waitingOfTarget waiting at this moment, per what it may be
      * @param canRestrict whether the engine can be told to resume only
      */
-    public Verdict claim(long nowNanos, Customer customer, double waitingOfTarget, boolean canRestrict) {
+    public Verdict claim(long nowNanos, Customer customer, boolean isKnown, double waitingOfTarget, boolean canRestrict) {
         double cost = costs.resumedCpuNanos();
-        resumedOffered += cost;
-        resumed.drain(nowNanos, resumedCpus);
-        if (!open(waitingOfTarget / RESUMED_PATIENCE) || !resumed.fits(cost, depth(RESUMED_PACED_SECONDS))) {
+        if (isKnown) {
+            knownOffered += cost;
+        } else {
+            returningOffered += cost;
+        }
+        WorkBucket bucket = drained(isKnown, nowNanos);
+        // A session under way is not broken for what a collection leaves behind, only for what lasts.
+        if (!(isKnown ? open(slowWaitingOfTarget / KNOWN_PATIENCE) : open(waitingOfTarget)) || !bucket.fits(cost, depth(isKnown ? KNOWN_PACED_SECONDS : PACED_SECONDS))
+            || !isKnown && !begins(nowNanos, cost)) {
             refused();
-            return Verdict.REFUSE_CEILING;
+            return isKnown ? Verdict.REFUSE_CEILING : Verdict.REFUSE_BUDGET;
+        }
+        if (isKnown) {
+            followed++;
         }
         int i = customer.ordinal();
         double full = costs.fullCpuNanos();
@@ -101,7 +147,7 @@ public final class Admission {
             return Verdict.ADMIT;
         }
         if (canRestrict) {
-            resumed.charge(cost, most());
+            bucket.charge(cost, most());
             return Verdict.RESUME_ONLY;
         }
         refused();
@@ -111,9 +157,11 @@ public final class Admission {
     /**
      * Corrects what was charged at admission by what the connection turned out to be.
      *
+     * @param isKnown as it was when it was admitted
      * @param spentCpuNanos what a handshake took that failed: that is all the connection will cost
      */
-    public void settle(Verdict verdict, Customer customer, Outcome outcome, long spentCpuNanos) {
+    public void settle(Verdict verdict, Customer customer, boolean isKnown, Outcome outcome, long spentCpuNanos) {
+        WorkBucket resumed = isKnown ? known : returning;
         WorkBucket charged = verdict == Verdict.RESUME_ONLY ? resumed : fresh[customer.ordinal()];
         double was = verdict == Verdict.RESUME_ONLY ? costs.resumedCpuNanos() : costs.fullCpuNanos();
         switch (outcome) {
@@ -124,7 +172,15 @@ public final class Admission {
                     resumed.charge(costs.resumedCpuNanos(), most());
                 }
             }
-            case FAILED -> charged.charge(spentCpuNanos * costs.overhead() - was, most());
+            case FAILED -> {
+                double spent = spentCpuNanos * costs.overhead();
+                charged.charge(spent - was, most());
+                if (!isKnown) {
+                    // No session has begun.
+                    began = Math.max(0, began - 1);
+                    begun.charge(spent - was - following() * costs.resumedCpuNanos(), most());
+                }
+            }
         }
     }
 
@@ -135,26 +191,33 @@ public final class Admission {
      * @param correction the closed loop
      */
     public void passed(long nowNanos, double seconds, double cpus, Correction correction) {
-        resumed.drain(nowNanos, resumedCpus);
+        drained(true, nowNanos);
+        drained(false, nowNanos);
         for (int i = 0; i < CUSTOMERS; i++) {
             fresh[i].drain(nowNanos, freshCpus[i]);
         }
         double weight = 1 - Math.exp(-seconds / DEMAND_SECONDS);
-        resumedDemandCpus += (resumedOffered / (seconds * 1e9) - resumedDemandCpus) * weight;
-        double offered = resumedOffered;
+        knownDemandCpus += (knownOffered / (seconds * 1e9) - knownDemandCpus) * weight;
+        returningDemandCpus += (returningOffered / (seconds * 1e9) - returningDemandCpus) * weight;
+        double offered = knownOffered + returningOffered;
         for (int i = 0; i < CUSTOMERS; i++) {
             freshDemandCpus[i] += (freshOffered[i] / (seconds * 1e9) - freshDemandCpus[i]) * weight;
             offered += freshOffered[i];
             freshOffered[i] = 0;
         }
         offeredCpus += (offered / (seconds * 1e9) - offeredCpus) * weight;
-        resumedOffered = 0;
+        knownOffered = 0;
+        returningOffered = 0;
+        double kept = Math.exp(-seconds / FOLLOWING_SECONDS);
+        followed *= kept;
+        began *= kept;
         this.cpus = cpus;
         factor = correction.factor();
         share();
         boolean calm = !refusedNow || offeredCpus < 0.98 * cpus * factor;
         calmSeconds = calm && correction.waiting() <= correction.targetWaiting() ? calmSeconds + seconds : 0;
         waitingOfTarget = correction.waiting() / correction.targetWaiting();
+        slowWaitingOfTarget = correction.slowWaiting() / correction.targetWaiting();
         crowdedSeconds = waitingOfTarget > CROWDED_WAITING ? crowdedSeconds + seconds : 0;
         if (crowdedSeconds >= CROWDED_SECONDS) {
             // The budget is not spent and yet threads wait: a cost is believed too low.
@@ -168,12 +231,24 @@ public final class Admission {
 
     private void share() {
         double all = cpus * factor;
-        resumedCpus = all * resumedCeiling;
-        double left = Math.max(0, all - Math.min(resumedDemandCpus, resumedCpus));
+        knownCpus = all * resumedCeiling;
+        returningCpus = Math.max(0, knownCpus - knownDemandCpus);
+        double left = Math.max(0, all - resumers());
         for (int i = 0; i < CUSTOMERS; i++) {
             freshCpus[i] = left;
             left = Math.max(0, left - freshDemandCpus[i]);
         }
+    }
+
+    /** What those who resume will take of the CPUs. */
+    private double resumers() {
+        return Math.min(knownDemandCpus + returningDemandCpus, knownCpus);
+    }
+
+    private WorkBucket drained(boolean isKnown, long nowNanos) {
+        WorkBucket bucket = isKnown ? known : returning;
+        bucket.drain(nowNanos, isKnown ? knownCpus : returningCpus);
+        return bucket;
     }
 
     /** While refusing, who waits at this moment decides before the budget does: no queue grows. */
@@ -188,7 +263,7 @@ public final class Admission {
     }
 
     private double depth(double pacedSeconds) {
-        return (refusing ? pacedSeconds : intervalSeconds) * cpus * factor * 1e9;
+        return (refusing ? pacedSeconds : CALM_SHARE * intervalSeconds) * cpus * factor * 1e9;
     }
 
     /** Nobody owes more than a few intervals: after an error the guard is itself again soon. */
@@ -206,12 +281,12 @@ public final class Admission {
      * made of established connections alone.
      */
     public boolean closed() {
-        return refusing && waitingOfTarget > RESUMED_PATIENCE;
+        return refusing && slowWaitingOfTarget > KNOWN_PATIENCE;
     }
 
     /** N(k) of the paper for the interval that begins now: what is paced out is its unrounded value. */
     public long newPerInterval() {
-        double resumers = Math.min(resumedDemandCpus, resumedCpus) * intervalSeconds * 1e9 / costs.resumedCpuNanos();
+        double resumers = resumers() * intervalSeconds * 1e9 / costs.resumedCpuNanos();
         return Formula.newConnections(intervalSeconds, cpus * factor, resumers,
             costs.resumedCpuNanos() / 1e9, costs.fullCpuNanos() / 1e9);
     }

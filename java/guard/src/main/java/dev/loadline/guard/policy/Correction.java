@@ -15,9 +15,17 @@ public final class Correction {
     static final double MOST = 5;
     /** Utilization from which the CPUs count as busy: a collection or a timer leaves small gaps. */
     private static final double BUSY = 0.97;
+    /** Change per second, at most: sessions go on costing for seconds, and what comes of a change is seen only then. */
+    private static final double FASTEST = 0.15;
+    /** What the factor is moved by is smoothed over so long: a collection is no reason. */
+    private static final double SLOW_SECONDS = 2;
+    /** While nobody is refused nothing is learnt, and what was is forgotten: costs are learnt meanwhile. */
+    private static final double FORGET_SECONDS = 20;
 
     private final double targetWaiting;
     private double factor = 1;
+    private double slowWaiting;
+    private double slowUtilization;
     private double waiting;
     private double competing = 1;
 
@@ -42,19 +50,27 @@ public final class Correction {
             double share = Math.min(1, Math.max(0.02, measuredCompeting));
             competing += (share - competing) * (1 - Math.exp(-seconds));
         }
-        if (!refusing) {
-            return;
-        }
+        double weight = 1 - Math.exp(-seconds / SLOW_SECONDS);
+        slowWaiting += (measuredWaiting - slowWaiting) * weight;
+        slowUtilization += (utilization - slowUtilization) * weight;
         double perSecond;
-        if (waiting > targetWaiting) {
-            perSecond = -0.04 * Math.min(1, waiting / targetWaiting - 1);
-        } else if (utilization < BUSY && waiting < 1) {
-            perSecond = Math.min(1, 3 * (BUSY - utilization));
+        if (!refusing) {
+            perSecond = -Math.log(factor) / FORGET_SECONDS;
         } else {
-            // Busy, or waiting for CPUs that somebody else uses: there is nothing to be gained in a hurry.
-            perSecond = 0.02 * (1 - waiting / targetWaiting);
+            boolean alone = slowWaiting <= queueAt(slowUtilization);
+            double idle = alone ? Math.max(0, BUSY - slowUtilization) : 0;
+            double crowded = Math.max(0, slowWaiting / targetWaiting - 1);
+            perSecond = Math.min(FASTEST, idle) - FASTEST * Math.min(1, crowded);
         }
         factor = Math.min(MOST, Math.max(LEAST, factor * Math.exp(perSecond * seconds)));
+    }
+
+    /**
+     * How long a queue of random arrivals is at a utilization, by Pollaczek and Khinchine for demands whose
+     * squared coefficient of variation is three: when more wait, somebody else uses the CPUs.
+     */
+    private static double queueAt(double utilization) {
+        return 2 * utilization * utilization / Math.max(0.01, 1 - utilization);
     }
 
     /** By what the CPUs at hand are to be multiplied. */
@@ -70,6 +86,11 @@ public final class Correction {
     /** Events that waited, per CPU, as measured, smoothed over half a second. */
     public double waiting() {
         return waiting;
+    }
+
+    /** The same, smoothed over some seconds: what a collection leaves behind is gone by then. */
+    public double slowWaiting() {
+        return slowWaiting;
     }
 
     public double targetWaiting() {

@@ -11,7 +11,7 @@ package dev.loadline.guard.policy;
  */
 public final class Costs {
     /** Time after which an observation weighs a third of what it did. */
-    private static final double MEMORY_SECONDS = 60;
+    private static final double MEMORY_SECONDS = 20;
     private static final double OUTLIER = 20;
     /** Observations that the value known before weighs as much as. */
     private static final double PRIOR_WEIGHT = 5;

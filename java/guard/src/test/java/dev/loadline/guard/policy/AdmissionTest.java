@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.util.PriorityQueue;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 
@@ -103,14 +104,14 @@ class AdmissionTest {
     void a_resumed_connection_is_admitted_when_the_budget_is_spent() {
         offer(500, 5, 1);
         assertEquals(Verdict.REFUSE_BUDGET, admission.fresh(now, Customer.SILVER, 0));
-        assertEquals(Verdict.RESUME_ONLY, admission.claim(now, Customer.SILVER, 0, true));
+        assertEquals(Verdict.RESUME_ONLY, admission.claim(now, Customer.SILVER, true, 0, true));
     }
 
     @Test
     void a_claim_without_budget_is_refused_where_engines_cannot_be_told_to_resume_only() {
         offer(500, 5, 1);
         admission.fresh(now, Customer.SILVER, 0);
-        assertEquals(Verdict.REFUSE_BUDGET, admission.claim(now, Customer.SILVER, 0, false));
+        assertEquals(Verdict.REFUSE_BUDGET, admission.claim(now, Customer.SILVER, true, 0, false));
     }
 
     @Test
@@ -120,9 +121,9 @@ class AdmissionTest {
                 long at = now + i * 2 * MS;
                 // 200 claims/s of 2 ms: 0.4 CPUs; 300 new/s of 10 ms.
                 if (i % 5 < 2) {
-                    Verdict verdict = admission.claim(at, Customer.SILVER, 0, true);
+                    Verdict verdict = admission.claim(at, Customer.SILVER, true, 0, true);
                     assertFalse(verdict.refuses());
-                    admission.settle(verdict, Customer.SILVER, Outcome.RESUMED, 2 * MS);
+                    admission.settle(verdict, Customer.SILVER, true, Outcome.RESUMED, 2 * MS);
                 } else if (admission.fresh(at, Customer.SILVER, 0) == Verdict.ADMIT && tick >= 40) {
                     admitted++;
                 }
@@ -139,9 +140,9 @@ class AdmissionTest {
         int passed = 0;
         for (int tick = 0; tick < 80; tick++) {
             for (int i = 0; i < 250; i++) {
-                Verdict verdict = admission.claim(now + i * MS, Customer.SILVER, 0, true);
+                Verdict verdict = admission.claim(now + i * MS, Customer.SILVER, true, 0, true);
                 if (!verdict.refuses()) {
-                    admission.settle(verdict, Customer.SILVER, Outcome.RESUMED, 2 * MS);
+                    admission.settle(verdict, Customer.SILVER, true, Outcome.RESUMED, 2 * MS);
                     passed += tick >= 40 ? 1 : 0;
                 }
             }
@@ -157,9 +158,9 @@ class AdmissionTest {
         offer(500, 5, 1);
         int passed = 0;
         for (int i = 0; i < 2_000; i++) {
-            Verdict verdict = admission.claim(now, Customer.SILVER, 0, true);
+            Verdict verdict = admission.claim(now, Customer.SILVER, true, 0, true);
             if (verdict == Verdict.RESUME_ONLY) {
-                admission.settle(verdict, Customer.SILVER, Outcome.FAILED, 100_000);
+                admission.settle(verdict, Customer.SILVER, true, Outcome.FAILED, 100_000);
                 passed++;
             }
         }
@@ -169,24 +170,98 @@ class AdmissionTest {
 
     @Test
     void a_claim_that_turned_out_full_is_charged_as_full() {
-        Verdict verdict = admission.claim(now, Customer.SILVER, 0, true);
+        Verdict verdict = admission.claim(now, Customer.SILVER, true, 0, true);
         assertEquals(Verdict.ADMIT, verdict);
-        admission.settle(verdict, Customer.SILVER, Outcome.FULL, 5 * MS);
+        admission.settle(verdict, Customer.SILVER, true, Outcome.FULL, 5 * MS);
         int more = 0;
         while (admission.fresh(now, Customer.SILVER, 0) == Verdict.ADMIT) {
             more++;
         }
-        assertEquals(99, more, "one of the hundred of an interval was taken");
+        assertEquals(49, more, "one of the fifty of half an interval was taken");
     }
 
     @Test
-    void while_threads_wait_too_long_nobody_new_is_let_in_and_those_who_resume_longer() {
+    void while_threads_wait_no_session_begins_and_those_under_way_go_on() {
         offer(500, 5, 1);
         now += 1_000 * MS;
         assertEquals(Verdict.REFUSE_BUDGET, admission.fresh(now, Customer.SILVER, 1.1));
-        assertEquals(Verdict.RESUME_ONLY, admission.claim(now, Customer.SILVER, 2.9, true));
-        assertEquals(Verdict.REFUSE_CEILING, admission.claim(now, Customer.SILVER, 3.1, true));
+        assertEquals(Verdict.REFUSE_BUDGET, admission.claim(now, Customer.SILVER, false, 1.1, true));
+        assertEquals(Verdict.RESUME_ONLY, admission.claim(now, Customer.SILVER, true, 20, true));
         assertEquals(Verdict.ADMIT, admission.fresh(now, Customer.SILVER, 0.9));
+    }
+
+    @Test
+    void when_threads_wait_for_seconds_sessions_under_way_are_held_back_too() {
+        offer(500, 5, 1);
+        for (int i = 0; i < 16; i++) {
+            correction.passed(0.25, 1, 20, 1, true);
+            now += TICK;
+            admission.passed(now, 0.25, 1, correction);
+        }
+        assertEquals(Verdict.REFUSE_CEILING, admission.claim(now, Customer.SILVER, true, 0, true));
+    }
+
+    @Test
+    void who_comes_back_goes_behind_sessions_under_way_and_before_new_ones() {
+        int returned = 0;
+        for (int tick = 0; tick < 80; tick++) {
+            for (int i = 0; i < 250; i++) {
+                long at = now + i * MS;
+                if (i % 5 == 0) {
+                    Verdict verdict = admission.claim(at, Customer.SILVER, true, 0, true);
+                    assertFalse(verdict.refuses());
+                    admission.settle(verdict, Customer.SILVER, true, Outcome.RESUMED, 2 * MS);
+                } else if (i % 5 < 4) {
+                    Verdict verdict = admission.claim(at, Customer.SILVER, false, 0, true);
+                    if (!verdict.refuses()) {
+                        admission.settle(verdict, Customer.SILVER, false, Outcome.RESUMED, 2 * MS);
+                        returned += tick >= 40 ? 1 : 0;
+                    }
+                } else if (admission.fresh(at, Customer.SILVER, 0) == Verdict.ADMIT && tick >= 40) {
+                    admitted++;
+                }
+            }
+            now += TICK;
+            admission.passed(now, 0.25, 1, correction);
+        }
+        // 200/s of 2 ms are under way; of 600/s that come back, 0.55 CPUs have room for 275/s; 10 s.
+        assertEquals(2_750, returned, 150);
+        assertTrue(admitted < 100, "new ones got " + admitted);
+    }
+
+    @Test
+    void a_crowd_is_let_in_as_fast_as_what_follows_it_can_be_served() {
+        // Each session: 10 ms, and 3 connections of 2 ms, one a second after the other. 62.5 a second are one CPU.
+        var followers = new PriorityQueue<Long>();
+        double most = 0;
+        for (int second = 0; second < 60; second++) {
+            int perSecond = second < 40 ? 20 : 500;
+            double work = 0;
+            for (int i = 0; i < 1_000; i++) {
+                long at = now + i * MS;
+                if (i % 250 == 0) {
+                    admission.passed(at, 0.25, 1, correction);
+                }
+                for (; !followers.isEmpty() && followers.peek() <= at; followers.remove()) {
+                    Verdict verdict = admission.claim(at, Customer.SILVER, true, 0, true);
+                    assertFalse(verdict.refuses(), "a session that was let in is broken in second " + second);
+                    admission.settle(verdict, Customer.SILVER, true, Outcome.RESUMED, 2 * MS);
+                    work += 2;
+                }
+                boolean due = i * perSecond / 1_000 != (i + 1) * perSecond / 1_000;
+                if (due && admission.fresh(at, Customer.SILVER, 0) == Verdict.ADMIT) {
+                    work += 10;
+                    for (int follower = 1; follower <= 3; follower++) {
+                        followers.add(at + follower * 1_000 * MS);
+                    }
+                }
+            }
+            now += 1_000 * MS;
+            // The first second takes the half interval that a bucket holds in calm besides.
+            most = second > 40 ? Math.max(most, work / 1_000) : most;
+        }
+        assertTrue(most < 1.25, "CPUs asked for: " + most);
+        assertTrue(most > 0.9, "CPUs asked for: " + most);
     }
 
     @Test
@@ -245,9 +320,9 @@ class AdmissionTest {
                 if (random.nextBoolean()) {
                     work += some.fresh(at, customer, 0) == Verdict.ADMIT ? 10 * MS : 0;
                 } else {
-                    Verdict verdict = some.claim(at, customer, 0, true);
+                    Verdict verdict = some.claim(at, customer, true, 0, true);
                     if (!verdict.refuses()) {
-                        some.settle(verdict, customer, Outcome.RESUMED, 2 * MS);
+                        some.settle(verdict, customer, true, Outcome.RESUMED, 2 * MS);
                     }
                 }
                 if (i % 100 == 0) {
