@@ -162,10 +162,15 @@ def figures(summary):
 
 
 def warm(site, scenario_file):
-    """Brings the JIT to its end: a load that grows to what the site can serve; with --quick, a little."""
-    for share in (0.08,) if harness.quick() else (0.33, 0.67, 1):
-        load(site.port, scenario_file, WARM_RATE * share, 2 if harness.quick() else 20, seed=99 + int(100 * share))
-        site.wait_idle()
+    """Brings the JIT to its end: a load that grows to what the site can serve, on all CPUs, so that compiling does
+    not take minutes of the one that is measured; then the site's own CPU again. With --quick, a little."""
+    site.pin(",".join(map(str, cpus())))
+    for share in (0.08,) if harness.quick() else (0.5, 1, 1):
+        load(site.port, scenario_file, WARM_RATE * share, 2 if harness.quick() else 15, seed=99 + int(100 * share))
+    site.pin(str(cpus()[0]))
+    if not harness.quick():
+        load(site.port, scenario_file, WARM_RATE / 2, 10, seed=98)
+    site.wait_idle()
 
 
 def ratio(one, other):

@@ -110,12 +110,12 @@ impl Side {
         sum
     }
 
-    /// Share of the handshake phase spent waiting for a CPU.
-    pub fn runnable_in_handshake(&self) -> Option<f64> {
+    /// Share of the handshake phase spent in one cause; none without a kernel level or handshakes.
+    pub fn share_of_handshake(&self, cause: &str) -> Option<f64> {
         let phase = self.handshake();
         let total = phase.total();
         (self.has_kernel && total > 0.0)
-            .then(|| phase.ms.get("runnable").copied().unwrap_or(0.0) / total)
+            .then(|| phase.ms.get(cause).copied().unwrap_or(0.0) / total)
     }
 }
 
@@ -268,12 +268,13 @@ pub mod tests {
     fn the_handshake_phase_is_all_kinds_of_handshakes() {
         let s = side(6.0, "cpu");
         assert_eq!(s.handshake().total(), 12.0);
-        assert_eq!(s.runnable_in_handshake(), Some(0.5));
+        assert_eq!(s.share_of_handshake("runnable"), Some(0.5));
+        assert_eq!(s.share_of_handshake("queue"), Some(0.0));
         assert_eq!(s.resumed_share(), Some(1.0 / 3.0));
         let blind = Side {
             has_kernel: false,
             ..s
         };
-        assert_eq!(blind.runnable_in_handshake(), None);
+        assert_eq!(blind.share_of_handshake("runnable"), None);
     }
 }

@@ -19,7 +19,7 @@ use crate::words::{cpus, figure, percent};
 
 /// Use of a CPU above which it is the limit.
 const SATURATED: f64 = 0.85;
-/// Use of a CPU by another process that is worth naming.
+/// Use of a CPU by another process, or share of a phase, that is worth naming.
 const NOTABLE: f64 = 0.05;
 /// Share of time in collections that makes the collector the limit.
 const COLLECTING: f64 = 0.25;
@@ -205,15 +205,29 @@ pub fn verdict(n: u32, points: &[Point], curve: &Curve, above: Option<&Side>) ->
     )
 }
 
+/// What the handshake phase above the load line waits for, if it does: a CPU, and a worker whose turn comes when one is
+/// free.
 fn waiting(above: Option<&Side>) -> String {
-    let share = above.and_then(Side::runnable_in_handshake);
-    let said = share.map(|s| {
-        format!(
-            "; above the load line {} of the handshake phase is waiting for one",
-            percent(s)
-        )
-    });
-    said.unwrap_or_default()
+    let Some(side) = above else {
+        return String::new();
+    };
+    let waits: Vec<String> = [
+        ("queue", "in the queue for a worker"),
+        ("runnable", "waiting for a CPU"),
+    ]
+    .iter()
+    .filter_map(|(cause, said)| {
+        let share = side.share_of_handshake(cause).filter(|s| *s > NOTABLE)?;
+        Some(format!("{} {said}", percent(share)))
+    })
+    .collect();
+    if waits.is_empty() {
+        return String::new();
+    }
+    format!(
+        "; above the load line the handshake phase is {}",
+        waits.join(" and ")
+    )
 }
 
 /// What the CPU counts say together: the sentence at the end of the terminal's summary.
@@ -299,7 +313,17 @@ mod tests {
     fn a_server_that_used_its_cpu_up_was_limited_by_it() {
         let v = of(&sweep(40.0), Some(&side(6.0, "cpu")));
         assert_eq!((v.limit, v.more_cpus_help), (Limit::Cpu, Some(true)));
-        assert!(v.text.contains("50% of the handshake phase"), "{}", v.text);
+        let said = "the handshake phase is 50% waiting for a CPU";
+        assert!(v.text.contains(said), "{}", v.text);
+    }
+
+    #[test]
+    fn connections_that_wait_for_a_worker_are_told_from_those_that_wait_for_a_cpu() {
+        let mut above = side(6.0, "cpu");
+        above.phases[0].ms.insert("queue".into(), 188.0);
+        let v = of(&sweep(40.0), Some(&above));
+        let said = "the handshake phase is 94% in the queue for a worker";
+        assert!(v.text.ends_with(said), "{}", v.text);
     }
 
     #[test]

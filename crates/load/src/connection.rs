@@ -75,10 +75,7 @@ impl Broken {
 
 impl Connection {
     /// Connects and, with TLS, shakes hands; both are timed into the context's stats.
-    pub(crate) async fn open(
-        context: &Context,
-        plan: Plan,
-    ) -> Result<Connection, Failure> {
+    pub(crate) async fn open(context: &Context, plan: Plan) -> Result<Connection, Failure> {
         let begin_ns = now_ns();
         let slow_bytes_per_s = plan
             .slow

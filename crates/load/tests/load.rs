@@ -123,6 +123,24 @@ fn chunked_replies_and_kept_connections_work() {
 }
 
 #[test]
+fn visitors_come_from_as_many_addresses_as_the_scenario_says() {
+    for (addresses, expected) in [
+        (1, vec!["127.0.0.1"]),
+        (3, vec!["127.1.0.0", "127.1.0.1", "127.1.0.2"]),
+    ] {
+        let server = Server::start(Behaviour::default());
+        let summary = go(&options(&server, |scenario| {
+            scenario.client.addresses = addresses;
+        }));
+        assert_eq!(summary.failures, 0);
+        assert!(summary.sessions.started > 3);
+        let seen = server.seen.lock().expect("seen").sources.clone();
+        let seen: Vec<_> = seen.iter().map(ToString::to_string).collect();
+        assert_eq!(seen, expected);
+    }
+}
+
+#[test]
 fn plain_http_is_driven_without_handshakes() {
     let server = Server::start(Behaviour {
         tls: false,

@@ -136,7 +136,11 @@ fn set_is_checked_like_the_file() {
     assert!(with("kind", "B").is_ok());
     for (name, value, part) in [
         ("client", "3", "did you mean `clients`?"),
-        ("clients", "30", "m.toml: --set clients=30: it must be from 1 to 10"),
+        (
+            "clients",
+            "30",
+            "m.toml: --set clients=30: it must be from 1 to 10",
+        ),
         ("clients", "3 +", "m.toml: --set clients=3 +: "),
         ("clients", "3 +", "ends too early"),
         ("kind", "C", "one of A, B"),

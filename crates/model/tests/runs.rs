@@ -38,7 +38,7 @@ fn the_wanted_precision_is_reached_and_not_overdone() {
     let answer = simulate(
         &model,
         &Options {
-            precision: 0.03,
+            precision: Some(0.03),
             ..Options::default()
         },
     );

@@ -224,22 +224,38 @@ proptest! {
 /// is longest at 4.
 #[test]
 fn linux_24_turns_from_dispatchers_to_the_receiver_around_five_threads() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../models/threading/thread-pool.toml");
+    let path = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../models/threading/thread-pool.toml"
+    );
     let at = |dispatchers: u32| {
-        let settings = [("arrival_rate", 100), ("servant_cpu_ms", 5), ("dispatchers", dispatchers)]
-            .map(|(k, v)| (k.to_string(), v.to_string()));
+        let settings = [
+            ("arrival_rate", 100),
+            ("servant_cpu_ms", 5),
+            ("dispatchers", dispatchers),
+        ]
+        .map(|(k, v)| (k.to_string(), v.to_string()));
         let model = from_file(Path::new(path), &settings).unwrap();
         let options = Options {
             requests: Some(200_000),
             ..Options::default()
         };
         let a = simulate(&model, &options);
-        let time = |pool: &str| a.stations.get(pool).unwrap().queueing_time.clone().unwrap().value;
-        let phase = a.stations.get("dispatcher").unwrap().first_phase_time.clone().unwrap().value;
+        let time = |pool: &str| a.stations.get(pool).unwrap().queueing_time.unwrap().value;
+        let phase = a
+            .stations
+            .get("dispatcher")
+            .unwrap()
+            .first_phase_time
+            .unwrap()
+            .value;
         (time("receiver"), time("dispatcher"), phase)
     };
     let (few, many, ten) = (at(4), at(6), at(10));
     assert!(few.0 < few.1, "4 threads: {few:?}");
     assert!(many.0 > many.1, "6 threads: {many:?}");
-    assert!(at(1).2 < few.2 && few.2 > many.2 && many.2 > ten.2, "{few:?} {many:?} {ten:?}");
+    assert!(
+        at(1).2 < few.2 && few.2 > many.2 && many.2 > ten.2,
+        "{few:?} {many:?} {ten:?}"
+    );
 }

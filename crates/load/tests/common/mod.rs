@@ -6,9 +6,9 @@ use loadline_load::{Arrivals, Options, Scenario, Summary, Target, Trust, run};
 use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
 use rustls::server::{NoServerSessionStorage, ServerSessionMemoryCache};
 use rustls::{HandshakeKind, ServerConfig, ServerConnection, StreamOwned, version};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -55,6 +55,8 @@ impl Default for Behaviour {
 pub struct Seen {
     /// Path of each request, in order.
     pub paths: Vec<String>,
+    /// Addresses that connections came from.
+    pub sources: BTreeSet<IpAddr>,
     /// By the client's port, whether the handshake was resumed: last one wins.
     pub resumed_by_port: HashMap<u16, bool>,
 }
@@ -260,6 +262,8 @@ fn serve(
     over: &AtomicBool,
 ) -> std::io::Result<()> {
     stream.set_nodelay(true)?;
+    let source = stream.peer_addr()?.ip();
+    seen.lock().expect("seen").sources.insert(source);
     if behaviour.plain {
         return (&stream).write_all(b"HTTP/1.1 400 Bad\r\nContent-Length: 0\r\n\r\n");
     }

@@ -11,6 +11,23 @@ final class Directives {
         { }
     }
 
+    /** Work for each of two threads. */
+    static void parallelWork(int steps) {
+        //omp parallel num_threads(2)
+        work(steps);
+    }
+
+    /** So many steps of a generator of random numbers, each of which needs the one before it. */
+    static void work(int steps) {
+        long x = steps;
+        for (int i = 0; i < steps; i++) {
+            x = x * 6364136223846793005L + 1442695040888963407L;
+        }
+        if (x == 0) {
+            shared = steps; // never; but the compiler cannot know
+        }
+    }
+
     static double parallelForReduction() {
         double sum = 0;
         //omp parallel for num_threads(2) reduction(+ : sum)

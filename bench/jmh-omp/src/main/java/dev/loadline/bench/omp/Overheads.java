@@ -27,6 +27,8 @@ import org.openjdk.jmh.annotations.TearDown;
 @OutputTimeUnit(TimeUnit.MICROSECONDS)
 public class Overheads {
     private static final int MANY = 2000;
+    /** Some microseconds of work: two of them are worth a second thread. */
+    private static final int STEPS = 4000;
 
     private ExecutorService pool;
     private CyclicBarrier barrier;
@@ -53,6 +55,53 @@ public class Overheads {
     @Benchmark
     public void ompParallel() {
         Directives.parallel();
+    }
+
+    /** What each of two threads does in those named …Work, by one. */
+    @Benchmark
+    public void aloneWork() {
+        Directives.work(STEPS);
+    }
+
+    @Benchmark
+    public void ompParallelWork() {
+        Directives.parallelWork(STEPS);
+    }
+
+    @Benchmark
+    public void streamParallelWork() {
+        IntStream.range(0, 2).parallel().forEach(i -> Directives.work(STEPS));
+    }
+
+    @Benchmark
+    public void forkJoinParallelWork() {
+        forkJoin.invoke(new RecursiveAction() {
+            private static final long serialVersionUID = 1;
+
+            @Override
+            protected void compute() {
+                invokeAll(new Work(), new Work());
+            }
+        });
+    }
+
+    private static final class Work extends RecursiveAction {
+        private static final long serialVersionUID = 1;
+
+        @Override
+        protected void compute() {
+            Directives.work(STEPS);
+        }
+    }
+
+    @Benchmark
+    public void poolParallelWork() throws InterruptedException, BrokenBarrierException {
+        pool.execute(() -> {
+            Directives.work(STEPS);
+            meet();
+        });
+        Directives.work(STEPS);
+        barrier.await();
     }
 
     @Benchmark

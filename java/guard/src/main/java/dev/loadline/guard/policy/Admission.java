@@ -5,9 +5,8 @@ package dev.loadline.guard.policy;
  *
  * <p>Buckets of work, in this order: those who resume and are <em>known</em>, whose session is under way;
  * those who resume and come back, whose session begins; new connections of each {@link Customer} class.
- * Each drains at what the ones before it leave of the CPUs. While nothing is
- * refused a bucket may stand as deep as one interval's work, so that arrivals which come in clusters are
- * not taken for overload. While refusing it may be {@value #PACED_SECONDS} s deep: what fits is then
+ * Each drains at what the ones before it leave of the CPUs. While nothing is refused a bucket may stand as
+ * deep as half an interval's work, so that arrivals which come in clusters are not taken for overload. While refusing it may be {@value #PACED_SECONDS} s deep: what fits is then
  * admitted evenly; nobody is admitted while the server's threads wait longer than they may, so that
  * no queue grows; and a session that begins is charged with the connections that will follow it, which
  * the buckets of those who resume see only when they come: without that, a crowd that comes at once would
@@ -59,7 +58,6 @@ public final class Admission {
     private boolean refusedNow;
     private double calmSeconds;
     private double crowdedSeconds;
-    private double waitingOfTarget;
     private double slowWaitingOfTarget;
     private double offeredCpus;
 
@@ -90,23 +88,25 @@ public final class Admission {
         double cost = costs.fullCpuNanos();
         freshOffered[i] += cost;
         fresh[i].drain(nowNanos, freshCpus[i]);
-        if (open(waitingOfTarget) && fresh[i].fits(cost, depth(PACED_SECONDS)) && begins(nowNanos, cost)) {
+        if (open(waitingOfTarget) && fresh[i].fits(cost, depth(PACED_SECONDS)) && mayBegin(nowNanos, cost)) {
             fresh[i].charge(cost, most());
+            begins(cost);
             return Verdict.ADMIT;
         }
         refused();
         return Verdict.REFUSE_BUDGET;
     }
 
-    /** Whether a session may begin whose first connection costs this; if so, it is charged with what follows. */
-    private boolean begins(long nowNanos, double cost) {
+    /** Whether a session may begin whose first connection costs this. */
+    private boolean mayBegin(long nowNanos, double cost) {
         begun.drain(nowNanos, BEGUN_SLACK * cpus * factor);
-        if (refusing && !begun.fits(cost, depth(PACED_SECONDS))) {
-            return false;
-        }
+        return !refusing || begun.fits(cost, depth(PACED_SECONDS));
+    }
+
+    /** A session begins: it is charged with what will follow, too. */
+    private void begins(double cost) {
         begun.charge(cost + following() * costs.resumedCpuNanos(), most());
         began++;
-        return true;
     }
 
     /** Connections that follow the first one of a session. */
@@ -131,27 +131,28 @@ public final class Admission {
         }
         WorkBucket bucket = drained(isKnown, nowNanos);
         // A session under way is not broken for what a collection leaves behind, only for what lasts.
-        if (!(isKnown ? open(slowWaitingOfTarget / KNOWN_PATIENCE) : open(waitingOfTarget)) || !bucket.fits(cost, depth(isKnown ? KNOWN_PACED_SECONDS : PACED_SECONDS))
-            || !isKnown && !begins(nowNanos, cost)) {
+        boolean goesOn = isKnown
+            ? open(slowWaitingOfTarget / KNOWN_PATIENCE) && bucket.fits(cost, depth(KNOWN_PACED_SECONDS))
+            : open(waitingOfTarget) && bucket.fits(cost, depth(PACED_SECONDS)) && mayBegin(nowNanos, cost);
+        if (!goesOn) {
             refused();
             return isKnown ? Verdict.REFUSE_CEILING : Verdict.REFUSE_BUDGET;
-        }
-        if (isKnown) {
-            followed++;
         }
         int i = customer.ordinal();
         double full = costs.fullCpuNanos();
         fresh[i].drain(nowNanos, freshCpus[i]);
-        if (open(waitingOfTarget) && fresh[i].fits(full, depth(PACED_SECONDS))) {
-            fresh[i].charge(full, most());
-            return Verdict.ADMIT;
+        boolean asNew = open(waitingOfTarget) && fresh[i].fits(full, depth(PACED_SECONDS));
+        if (!asNew && !canRestrict) {
+            refused();
+            return Verdict.REFUSE_BUDGET;
         }
-        if (canRestrict) {
-            bucket.charge(cost, most());
-            return Verdict.RESUME_ONLY;
+        if (isKnown) {
+            followed++;
+        } else {
+            begins(cost);
         }
-        refused();
-        return Verdict.REFUSE_BUDGET;
+        (asNew ? fresh[i] : bucket).charge(asNew ? full : cost, most());
+        return asNew ? Verdict.ADMIT : Verdict.RESUME_ONLY;
     }
 
     /**
@@ -216,9 +217,8 @@ public final class Admission {
         share();
         boolean calm = !refusedNow || offeredCpus < 0.98 * cpus * factor;
         calmSeconds = calm && correction.waiting() <= correction.targetWaiting() ? calmSeconds + seconds : 0;
-        waitingOfTarget = correction.waiting() / correction.targetWaiting();
         slowWaitingOfTarget = correction.slowWaiting() / correction.targetWaiting();
-        crowdedSeconds = waitingOfTarget > CROWDED_WAITING ? crowdedSeconds + seconds : 0;
+        crowdedSeconds = slowWaitingOfTarget > CROWDED_WAITING ? crowdedSeconds + seconds : 0;
         if (crowdedSeconds >= CROWDED_SECONDS) {
             // The budget is not spent and yet threads wait: a cost is believed too low.
             refusing = true;

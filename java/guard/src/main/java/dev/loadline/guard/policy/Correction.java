@@ -15,8 +15,14 @@ public final class Correction {
     static final double MOST = 5;
     /** Utilization from which the CPUs count as busy: a collection or a timer leaves small gaps. */
     private static final double BUSY = 0.97;
-    /** Change per second, at most: sessions go on costing for seconds, and what comes of a change is seen only then. */
-    private static final double FASTEST = 0.15;
+    /**
+     * Change per second, at most: sessions go on costing for seconds, and what comes of a change is seen only then.
+     * Down slower than up: that nobody new gets in while threads wait acts at once.
+     */
+    private static final double FASTEST_UP = 0.15;
+    private static final double FASTEST_DOWN = 0.05;
+    /** More waiting than this, per target, is a pause of the whole JVM, and counts as this. */
+    private static final double MOST_WAITING = 6;
     /** What the factor is moved by is smoothed over so long: a collection is no reason. */
     private static final double SLOW_SECONDS = 2;
     /** While nobody is refused nothing is learnt, and what was is forgotten: costs are learnt meanwhile. */
@@ -51,16 +57,18 @@ public final class Correction {
             competing += (share - competing) * (1 - Math.exp(-seconds));
         }
         double weight = 1 - Math.exp(-seconds / SLOW_SECONDS);
-        slowWaiting += (measuredWaiting - slowWaiting) * weight;
+        slowWaiting += (Math.min(MOST_WAITING * targetWaiting, measuredWaiting) - slowWaiting) * weight;
         slowUtilization += (utilization - slowUtilization) * weight;
         double perSecond;
         if (!refusing) {
             perSecond = -Math.log(factor) / FORGET_SECONDS;
         } else {
             boolean alone = slowWaiting <= queueAt(slowUtilization);
-            double idle = alone ? Math.max(0, BUSY - slowUtilization) : 0;
+            // The nearer to the target, the more it is waiting that keeps people out, and not the budget.
+            double room = Math.max(0, 1 - slowWaiting / targetWaiting);
+            double idle = alone ? room * Math.max(0, BUSY - slowUtilization) : 0;
             double crowded = Math.max(0, slowWaiting / targetWaiting - 1);
-            perSecond = Math.min(FASTEST, idle) - FASTEST * Math.min(1, crowded);
+            perSecond = Math.min(FASTEST_UP, idle) - FASTEST_DOWN * Math.min(1, crowded);
         }
         factor = Math.min(MOST, Math.max(LEAST, factor * Math.exp(perSecond * seconds)));
     }

@@ -26,15 +26,22 @@ import java.util.concurrent.TimeUnit;
  */
 final class ServerProcess implements AutoCloseable {
     private static final int STOP_SECONDS = 10;
-    /** $1 is the signal that ends the server at once; the rest is its command. The data is thrown away, so none need be saved. */
+    /** For how many tenths of a second the shell waits for the server's end before it deletes what is left. */
+    private static final int WATCH_TENTHS = 100;
+    /**
+     * $1 is the signal that ends the server at once, $2 its directory; the rest is its command. The data is thrown
+     * away, so none need be saved. Who was killed cannot delete: the shell does.
+     */
     private static final String WATCHED = """
-        signal=$1; shift
+        signal=$1; dir=$2; shift 2
         exec 3<&0
         (read -r _ <&3
          read -r _ _ _ parent _ </proc/self/stat
-         [ "$parent" = $$ ] && kill -s "$signal" $$) &
+         [ "$parent" = $$ ] && kill -s "$signal" $$
+         for i in $(seq %d); do kill -0 $$ 2>/dev/null || break; sleep 0.1; done
+         cd / && rm -rf -- "$dir") &
         exec setsid "$@" 3<&- </dev/null
-        """;
+        """.formatted(WATCH_TENTHS);
 
     private final String account;
     private final Path dir;
@@ -132,7 +139,7 @@ final class ServerProcess implements AutoCloseable {
 
     /** Starts the server; {@code signal} ends it at once. */
     void serve(String signal, String... command) throws IOException, InterruptedException {
-        var watched = new ArrayList<>(List.of("sh", "-c", WATCHED, "watch", signal));
+        var watched = new ArrayList<>(List.of("sh", "-c", WATCHED, "watch", signal, dir.toString()));
         watched.addAll(List.of(command));
         launch("server", watched);
     }
