@@ -148,8 +148,12 @@ pub fn verdict(n: u32, points: &[Point], curve: &Curve, above: Option<&Side>) ->
                 Limit::SharedCpu,
                 Some(true),
                 format!(
-                    "the server's {} are the limit, {} busy at the peak, but only {} by the server ({others}){waiting}",
-                    cpus(n),
+                    "{}, {} busy at the peak, but only {} by the server ({others}){waiting}",
+                    if n == 1 {
+                        "the server's CPU is the limit".to_owned()
+                    } else {
+                        format!("the server's {} are the limit", cpus(n))
+                    },
                     percent(all),
                     percent(own)
                 ),
@@ -353,7 +357,11 @@ mod tests {
 
     #[test]
     fn cpus_that_others_used_are_not_the_servers_limit() {
-        assert_eq!(of(&with_cpu(0.4, 0.97), None).limit, Limit::SharedCpu);
+        let v = of(&with_cpu(0.4, 0.97), None);
+        assert_eq!(v.limit, Limit::SharedCpu);
+        let said =
+            "the server's CPU is the limit, 97% busy at the peak, but only 40% by the server";
+        assert!(v.text.starts_with(said), "{}", v.text);
     }
 
     #[test]
