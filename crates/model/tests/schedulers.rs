@@ -1,4 +1,5 @@
-//! Weights, affinity and quotas under every scheduler that has them, on one core and on several.
+//! Weights, affinity and quotas under every scheduler that has them, on one core and on several; what the dynamic
+//! priorities of Linux 2.4 do to a pool.
 
 use loadline_model::answer::Answer;
 use loadline_model::load::{from_file, from_text};

@@ -128,6 +128,11 @@ class MainTest {
                 try (var left = Files.list(work)) {
                     assertEquals(List.of(), left.toList());
                 }
+            } else {
+                // The shell deletes as the server's account, which may not write to what the directory lies in.
+                try (var left = Files.find(work, 2, (p, a) -> p.getParent().getFileName().toString().contains("-mariadb-"))) {
+                    assertEquals(List.of(), left.toList());
+                }
             }
         } finally {
             Trees.delete(work);

@@ -206,7 +206,7 @@ public final class GuardedConnection {
         return claims;
     }
 
-    /** Whether its client was admitted not long ago: with a claim, a session is under way. */
+    /** Whether it claims a session and its client was served not long ago: that session is under way. */
     boolean known() {
         return known;
     }

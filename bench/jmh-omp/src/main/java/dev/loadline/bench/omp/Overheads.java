@@ -75,14 +75,23 @@ public class Overheads {
 
     @Benchmark
     public void forkJoinParallelWork() {
-        forkJoin.invoke(new RecursiveAction() {
-            private static final long serialVersionUID = 1;
+        forkJoin.invoke(new Pair(new Work(), new Work()));
+    }
 
-            @Override
-            protected void compute() {
-                invokeAll(new Work(), new Work());
-            }
-        });
+    private static final class Pair extends RecursiveAction {
+        private static final long serialVersionUID = 1;
+        private final RecursiveAction first;
+        private final RecursiveAction second;
+
+        Pair(RecursiveAction first, RecursiveAction second) {
+            this.first = first;
+            this.second = second;
+        }
+
+        @Override
+        protected void compute() {
+            invokeAll(first, second);
+        }
     }
 
     private static final class Work extends RecursiveAction {
@@ -193,14 +202,7 @@ public class Overheads {
 
     @Benchmark
     public void forkJoinParallel() {
-        forkJoin.invoke(new RecursiveAction() {
-            private static final long serialVersionUID = 1;
-
-            @Override
-            protected void compute() {
-                invokeAll(new Nothing(), new Nothing());
-            }
-        });
+        forkJoin.invoke(new Pair(new Nothing(), new Nothing()));
     }
 
     @Benchmark

@@ -149,7 +149,7 @@ public final class Admission {
         if (isKnown) {
             followed++;
         } else {
-            begins(cost);
+            begins(asNew ? full : cost);
         }
         (asNew ? fresh[i] : bucket).charge(asNew ? full : cost, most());
         return asNew ? Verdict.ADMIT : Verdict.RESUME_ONLY;
@@ -165,22 +165,23 @@ public final class Admission {
         WorkBucket resumed = isKnown ? known : returning;
         WorkBucket charged = verdict == Verdict.RESUME_ONLY ? resumed : fresh[customer.ordinal()];
         double was = verdict == Verdict.RESUME_ONLY ? costs.resumedCpuNanos() : costs.fullCpuNanos();
-        switch (outcome) {
-            case FULL -> charged.charge(costs.fullCpuNanos() - was, most());
-            case RESUMED -> {
-                if (charged != resumed) {
-                    charged.charge(-was, most());
-                    resumed.charge(costs.resumedCpuNanos(), most());
-                }
-            }
-            case FAILED -> {
-                double spent = spentCpuNanos * costs.overhead();
-                charged.charge(spent - was, most());
-                if (!isKnown) {
-                    // No session has begun.
-                    began = Math.max(0, began - 1);
-                    begun.charge(spent - was - following() * costs.resumedCpuNanos(), most());
-                }
+        double is = switch (outcome) {
+            case FULL -> costs.fullCpuNanos();
+            case RESUMED -> costs.resumedCpuNanos();
+            case FAILED -> spentCpuNanos * costs.overhead();
+        };
+        if (outcome == Outcome.RESUMED && charged != resumed) {
+            charged.charge(-was, most());
+            resumed.charge(is, most());
+        } else {
+            charged.charge(is - was, most());
+        }
+        if (!isKnown) {
+            begun.charge(is - was, most());
+            if (outcome == Outcome.FAILED) {
+                // No session has begun, and nothing follows.
+                began = Math.max(0, began - 1);
+                begun.charge(-following() * costs.resumedCpuNanos(), most());
             }
         }
     }

@@ -4,7 +4,8 @@
  * <p>Terms. The <em>cost</em> of a connection is the CPU time that it takes over its whole life:
  * handshake, requests, encryption. <em>Work</em> is CPU time promised to connections that were admitted.
  * A connection is <em>full</em> when its handshake did the asymmetric cryptography of a new session,
- * <em>resumed</em> when it reused one. <em>Waiting</em> is how many of the
+ * <em>resumed</em> when it reused one. A client is <em>known</em> when it was served in the last minute or
+ * two: if it resumes, its session is under way; one that is not known begins a session. <em>Waiting</em> is how many of the
  * server's threads wait for a CPU, or events for a thread, on average and per CPU at hand. The guard is <em>refusing</em> from the first
  * connection that did not fit until the load offered has fallen below what can be served.
  *

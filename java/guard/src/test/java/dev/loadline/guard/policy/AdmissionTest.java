@@ -169,15 +169,36 @@ class AdmissionTest {
     }
 
     @Test
+    void returning_claims_that_were_not_good_leave_no_less_owed_than_before_them() {
+        offer(500, 5, 1);
+        now += 20 * MS;
+        int room = room();
+        offer(500, 2, 1);
+        now += 20 * MS;
+        for (int i = 0; i < 1_000; i++) {
+            Verdict verdict = admission.claim(now, Customer.SILVER, false, 0, true);
+            if (!verdict.refuses()) {
+                admission.settle(verdict, Customer.SILVER, false, Outcome.FAILED, 100_000);
+            }
+        }
+        assertTrue(room() <= room);
+    }
+
+    /** New connections that are admitted at this moment. */
+    private int room() {
+        int n = 0;
+        while (admission.fresh(now, Customer.SILVER, 0) == Verdict.ADMIT) {
+            n++;
+        }
+        return n;
+    }
+
+    @Test
     void a_claim_that_turned_out_full_is_charged_as_full() {
         Verdict verdict = admission.claim(now, Customer.SILVER, true, 0, true);
         assertEquals(Verdict.ADMIT, verdict);
         admission.settle(verdict, Customer.SILVER, true, Outcome.FULL, 5 * MS);
-        int more = 0;
-        while (admission.fresh(now, Customer.SILVER, 0) == Verdict.ADMIT) {
-            more++;
-        }
-        assertEquals(49, more, "one of the fifty of half an interval was taken");
+        assertEquals(49, room(), "one of the fifty of half an interval was taken");
     }
 
     @Test
@@ -320,9 +341,10 @@ class AdmissionTest {
                 if (random.nextBoolean()) {
                     work += some.fresh(at, customer, 0) == Verdict.ADMIT ? 10 * MS : 0;
                 } else {
-                    Verdict verdict = some.claim(at, customer, true, 0, true);
+                    boolean known = random.nextBoolean();
+                    Verdict verdict = some.claim(at, customer, known, 0, true);
                     if (!verdict.refuses()) {
-                        some.settle(verdict, customer, true, Outcome.RESUMED, 2 * MS);
+                        some.settle(verdict, customer, known, Outcome.values()[1 + random.nextInt(2)], MS);
                     }
                 }
                 if (i % 100 == 0) {

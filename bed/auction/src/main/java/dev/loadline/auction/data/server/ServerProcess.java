@@ -22,7 +22,8 @@ import java.util.concurrent.TimeUnit;
  *
  * <p>What always holds: the server ends when this JVM ends, however it ends: a shell beside it
  * waits for the end of a pipe that only this JVM holds. {@link #close}, and an orderly end of the
- * JVM, delete the directory as well.
+ * JVM, delete the directory as well; after another end that shell does, whose account may leave it empty
+ * where it may not write to what it lies in.
  */
 final class ServerProcess implements AutoCloseable {
     private static final int STOP_SECONDS = 10;
