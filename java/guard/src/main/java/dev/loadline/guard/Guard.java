@@ -8,6 +8,7 @@ import dev.loadline.guard.policy.Costs;
 import dev.loadline.guard.policy.Outcome;
 import dev.loadline.guard.policy.Priority;
 import dev.loadline.guard.policy.Shedding;
+import dev.loadline.guard.policy.Standing;
 import dev.loadline.guard.policy.Verdict;
 import java.net.InetAddress;
 import java.util.concurrent.atomic.LongAdder;
@@ -170,9 +171,9 @@ public final class Guard implements AutoCloseable {
         if (refusing && !watch.mayClaim(connection.address(), now)) {
             return Verdict.REFUSE_ADDRESS;
         }
-        connection.known(known.contains(connection.address(), now));
+        connection.standing(known.contains(connection.address(), now) ? Standing.KNOWN : Standing.RETURNING);
         synchronized (lock) {
-            return admission.claim(now, connection.customer(), connection.known(), waitingOfTarget(), canRestrict);
+            return admission.claim(now, connection.customer(), connection.standing(), waitingOfTarget(), canRestrict);
         }
     }
 
@@ -195,7 +196,7 @@ public final class Guard implements AutoCloseable {
             default -> Refused.BUDGET;
         };
         counters.refused(why).increment();
-        (connection.claims() ? counters.refusedClaims : counters.refusedNew).increment();
+        (connection.standing().claims() ? counters.refusedClaims : counters.refusedNew).increment();
         reports.refused(why);
         if (!enforce) {
             return Action.SERVE;
@@ -233,7 +234,7 @@ public final class Guard implements AutoCloseable {
         }
         synchronized (lock) {
             if (verdict != null && !verdict.refuses()) {
-                admission.settle(verdict, connection.customer(), connection.known(), outcome, cpuNanos);
+                admission.settle(verdict, connection.customer(), connection.standing(), outcome, cpuNanos);
             }
             if (!connection.page()) {
                 costs.handshake(outcome, cpuNanos);
@@ -242,7 +243,7 @@ public final class Guard implements AutoCloseable {
         if (outcome != Outcome.FAILED && !connection.page()) {
             known.add(connection.address(), System.nanoTime());
         }
-        if (connection.claims()) {
+        if (connection.standing().claims()) {
             boolean good = outcome == Outcome.RESUMED;
             if (!good) {
                 counters.badClaims.increment();
@@ -286,8 +287,12 @@ public final class Guard implements AutoCloseable {
             counters.vanished.increment();
             counters.attributedCpuNanos.add(connection.handshakeCpuNanos());
             synchronized (lock) {
-                admission.settle(verdict, connection.customer(), connection.known(), Outcome.FAILED,
+                admission.settle(verdict, connection.customer(), connection.standing(), Outcome.FAILED,
                     connection.handshakeCpuNanos());
+            }
+            if (connection.standing().claims()) {
+                // Who claims what the server does not know has no key to go on with, and leaves.
+                watch.claimed(connection.address(), false, System.nanoTime());
             }
         }
     }

@@ -5,6 +5,7 @@ import dev.loadline.guard.hello.Kind;
 import dev.loadline.guard.policy.Customer;
 import dev.loadline.guard.policy.Outcome;
 import dev.loadline.guard.policy.Priority;
+import dev.loadline.guard.policy.Standing;
 import dev.loadline.guard.policy.Verdict;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
@@ -35,8 +36,7 @@ public final class GuardedConnection {
     private long helloMillis;
     private Verdict verdict;
     private Customer customer = Customer.SILVER;
-    private boolean claims;
-    private boolean known;
+    private Standing standing = Standing.NEW;
     private boolean page;
     private boolean exempt;
     private boolean important;
@@ -63,7 +63,8 @@ public final class GuardedConnection {
         try {
             helloMillis = System.currentTimeMillis();
             Kind kind = hello.kind(serverSpeaksTls13);
-            claims = kind.claims();
+            boolean claims = kind.claims();
+            standing = claims ? Standing.RETURNING : Standing.NEW;
             customer = guard.classifier().customer(address, hello.sni());
             if (exempt) {
                 guard.counters().exempt.increment();
@@ -202,17 +203,12 @@ public final class GuardedConnection {
         return customer;
     }
 
-    boolean claims() {
-        return claims;
+    Standing standing() {
+        return standing;
     }
 
-    /** Whether it claims a session and its client was served not long ago: that session is under way. */
-    boolean known() {
-        return known;
-    }
-
-    void known(boolean known) {
-        this.known = known;
+    void standing(Standing standing) {
+        this.standing = standing;
     }
 
     boolean exempt() {

@@ -6,11 +6,16 @@ package dev.loadline.guard.policy;
  * <p>Buckets of work, in this order: those who resume and are <em>known</em>, whose session is under way;
  * those who resume and come back, whose session begins; new connections of each {@link Customer} class.
  * Each drains at what the ones before it leave of the CPUs. While nothing is refused a bucket may stand as
- * deep as half an interval's work, so that arrivals which come in clusters are not taken for overload. While refusing it may be {@value #PACED_SECONDS} s deep: what fits is then
- * admitted evenly; nobody is admitted while the server's threads wait longer than they may, so that
- * no queue grows; and a session that begins is charged with the connections that will follow it, which
- * the buckets of those who resume see only when they come: without that, a crowd that comes at once would
- * be let in until its second connections overload the server.
+ * deep as half an interval's work, so that arrivals which come in clusters are not taken for overload.
+ *
+ * <p>While refusing it may be {@value #PACED_SECONDS} s deep: what fits is then admitted evenly; nobody is
+ * admitted while the server's threads wait longer than they may, so that no queue grows; and a session that
+ * begins is charged with the connections that will follow it, which the buckets of those who resume see
+ * only when they come: without that, a crowd that comes at once would be let in until its second
+ * connections overload the server.
+ *
+ * <p>A claim is charged what claims like it turned out to cost of late, until it has turned out itself: if
+ * most are forged, they cost next to nothing, and those who really come back are not kept out by them.
  */
 public final class Admission {
     /** Depth of the buckets while refusing, in seconds of all CPUs. */
@@ -29,6 +34,7 @@ public final class Admission {
     /** How much more than the CPUs can do sessions may bring: what follows is an estimate, and never above this. */
     private static final double BEGUN_SLACK = 1.1;
     private static final double MOST_FOLLOWING = 10;
+    private static final double LEAST_LIKELY = 0.1;
     /** Time after which a session that began weighs a third of what it did. */
     private static final double FOLLOWING_SECONDS = 30;
     private static final int CUSTOMERS = Customer.values().length;
@@ -39,6 +45,8 @@ public final class Admission {
 
     private final WorkBucket known;
     private final WorkBucket returning;
+    private final GoodShare knownGood = new GoodShare();
+    private final GoodShare returningGood = new GoodShare();
     private final WorkBucket begun;
     private final WorkBucket[] fresh = new WorkBucket[CUSTOMERS];
     private final double[] freshCpus = new double[CUSTOMERS];
@@ -90,7 +98,7 @@ public final class Admission {
         fresh[i].drain(nowNanos, freshCpus[i]);
         if (open(waitingOfTarget) && fresh[i].fits(cost, depth(PACED_SECONDS)) && mayBegin(nowNanos, cost)) {
             fresh[i].charge(cost, most());
-            begins(cost);
+            begins(cost, 1);
             return Verdict.ADMIT;
         }
         refused();
@@ -103,10 +111,10 @@ public final class Admission {
         return !refusing || begun.fits(cost, depth(PACED_SECONDS));
     }
 
-    /** A session begins: it is charged with what will follow, too. */
-    private void begins(double cost) {
-        begun.charge(cost + following() * costs.resumedCpuNanos(), most());
-        began++;
+    /** A session begins, as likely as this: it is charged with what will follow, too. */
+    private void begins(double cost, double likely) {
+        begun.charge(cost + likely * following() * costs.resumedCpuNanos(), most());
+        began += likely;
     }
 
     /** Connections that follow the first one of a session. */
@@ -116,14 +124,15 @@ public final class Admission {
 
     /**
      * Decides about a connection that claims a session. {@link Verdict#ADMIT} charges it as full,
-     * {@link Verdict#RESUME_ONLY} as resumed, until {@link #settle} knows better.
+     * {@link Verdict#RESUME_ONLY} as claims like it cost, until {@link #settle} knows better.
      *
-     * @param isKnown whether its client is: was admitted not long ago
+     * @param standing returning or known
      * @param waitingOfTarget waiting at this moment, per what it may be
      * @param canRestrict whether the engine can be told to resume only
      */
-    public Verdict claim(long nowNanos, Customer customer, boolean isKnown, double waitingOfTarget, boolean canRestrict) {
-        double cost = costs.resumedCpuNanos();
+    public Verdict claim(long nowNanos, Customer customer, Standing standing, double waitingOfTarget, boolean canRestrict) {
+        boolean isKnown = standing == Standing.KNOWN;
+        double cost = claimCpuNanos(standing);
         if (isKnown) {
             knownOffered += cost;
         } else {
@@ -141,7 +150,8 @@ public final class Admission {
         int i = customer.ordinal();
         double full = costs.fullCpuNanos();
         fresh[i].drain(nowNanos, freshCpus[i]);
-        boolean asNew = open(waitingOfTarget) && fresh[i].fits(full, depth(PACED_SECONDS));
+        // Who is probably nobody needs more room than those who claim nothing, and comes after them.
+        boolean asNew = open(waitingOfTarget) && fresh[i].fits(full / Math.max(LEAST_LIKELY, likely(standing)), depth(PACED_SECONDS));
         if (!asNew && !canRestrict) {
             refused();
             return Verdict.REFUSE_BUDGET;
@@ -149,7 +159,7 @@ public final class Admission {
         if (isKnown) {
             followed++;
         } else {
-            begins(asNew ? full : cost);
+            begins(asNew ? full : cost, likely(standing));
         }
         (asNew ? fresh[i] : bucket).charge(asNew ? full : cost, most());
         return asNew ? Verdict.ADMIT : Verdict.RESUME_ONLY;
@@ -158,13 +168,13 @@ public final class Admission {
     /**
      * Corrects what was charged at admission by what the connection turned out to be.
      *
-     * @param isKnown as it was when it was admitted
+     * @param standing as it was when it was admitted
      * @param spentCpuNanos what a handshake took that failed: that is all the connection will cost
      */
-    public void settle(Verdict verdict, Customer customer, boolean isKnown, Outcome outcome, long spentCpuNanos) {
-        WorkBucket resumed = isKnown ? known : returning;
+    public void settle(Verdict verdict, Customer customer, Standing standing, Outcome outcome, long spentCpuNanos) {
+        WorkBucket resumed = standing == Standing.KNOWN ? known : returning;
         WorkBucket charged = verdict == Verdict.RESUME_ONLY ? resumed : fresh[customer.ordinal()];
-        double was = verdict == Verdict.RESUME_ONLY ? costs.resumedCpuNanos() : costs.fullCpuNanos();
+        double was = verdict == Verdict.RESUME_ONLY ? claimCpuNanos(standing) : costs.fullCpuNanos();
         double is = switch (outcome) {
             case FULL -> costs.fullCpuNanos();
             case RESUMED -> costs.resumedCpuNanos();
@@ -176,14 +186,32 @@ public final class Admission {
         } else {
             charged.charge(is - was, most());
         }
-        if (!isKnown) {
-            begun.charge(is - was, most());
-            if (outcome == Outcome.FAILED) {
-                // No session has begun, and nothing follows.
-                began = Math.max(0, began - 1);
-                begun.charge(-following() * costs.resumedCpuNanos(), most());
-            }
+        if (standing != Standing.KNOWN) {
+            // A session has begun and will go on, or neither.
+            double more = (outcome == Outcome.FAILED ? 0 : 1) - likely(standing);
+            begun.charge(is - was + more * following() * costs.resumedCpuNanos(), most());
+            began = Math.max(0, began + more);
         }
+        switch (standing) {
+            case NEW -> { }
+            case RETURNING -> returningGood.add(outcome == Outcome.RESUMED);
+            case KNOWN -> knownGood.add(outcome == Outcome.RESUMED);
+        }
+    }
+
+    /** What a claim will cost, as far as others tell. */
+    private double claimCpuNanos(Standing standing) {
+        double good = likely(standing);
+        return good * costs.resumedCpuNanos() + (1 - good) * Math.min(costs.failedCpuNanos(), costs.resumedCpuNanos());
+    }
+
+    /** How likely a connection is what it says that it is. */
+    private double likely(Standing standing) {
+        return switch (standing) {
+            case NEW -> 1;
+            case RETURNING -> returningGood.share();
+            case KNOWN -> knownGood.share();
+        };
     }
 
     /**

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.util.Comparator;
 import java.util.PriorityQueue;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
@@ -104,14 +105,14 @@ class AdmissionTest {
     void a_resumed_connection_is_admitted_when_the_budget_is_spent() {
         offer(500, 5, 1);
         assertEquals(Verdict.REFUSE_BUDGET, admission.fresh(now, Customer.SILVER, 0));
-        assertEquals(Verdict.RESUME_ONLY, admission.claim(now, Customer.SILVER, true, 0, true));
+        assertEquals(Verdict.RESUME_ONLY, admission.claim(now, Customer.SILVER, Standing.KNOWN, 0, true));
     }
 
     @Test
     void a_claim_without_budget_is_refused_where_engines_cannot_be_told_to_resume_only() {
         offer(500, 5, 1);
         admission.fresh(now, Customer.SILVER, 0);
-        assertEquals(Verdict.REFUSE_BUDGET, admission.claim(now, Customer.SILVER, true, 0, false));
+        assertEquals(Verdict.REFUSE_BUDGET, admission.claim(now, Customer.SILVER, Standing.KNOWN, 0, false));
     }
 
     @Test
@@ -121,9 +122,9 @@ class AdmissionTest {
                 long at = now + i * 2 * MS;
                 // 200 claims/s of 2 ms: 0.4 CPUs; 300 new/s of 10 ms.
                 if (i % 5 < 2) {
-                    Verdict verdict = admission.claim(at, Customer.SILVER, true, 0, true);
+                    Verdict verdict = admission.claim(at, Customer.SILVER, Standing.KNOWN, 0, true);
                     assertFalse(verdict.refuses());
-                    admission.settle(verdict, Customer.SILVER, true, Outcome.RESUMED, 2 * MS);
+                    admission.settle(verdict, Customer.SILVER, Standing.KNOWN, Outcome.RESUMED, 2 * MS);
                 } else if (admission.fresh(at, Customer.SILVER, 0) == Verdict.ADMIT && tick >= 40) {
                     admitted++;
                 }
@@ -140,9 +141,9 @@ class AdmissionTest {
         int passed = 0;
         for (int tick = 0; tick < 80; tick++) {
             for (int i = 0; i < 250; i++) {
-                Verdict verdict = admission.claim(now + i * MS, Customer.SILVER, true, 0, true);
+                Verdict verdict = admission.claim(now + i * MS, Customer.SILVER, Standing.KNOWN, 0, true);
                 if (!verdict.refuses()) {
-                    admission.settle(verdict, Customer.SILVER, true, Outcome.RESUMED, 2 * MS);
+                    admission.settle(verdict, Customer.SILVER, Standing.KNOWN, Outcome.RESUMED, 2 * MS);
                     passed += tick >= 40 ? 1 : 0;
                 }
             }
@@ -158,14 +159,83 @@ class AdmissionTest {
         offer(500, 5, 1);
         int passed = 0;
         for (int i = 0; i < 2_000; i++) {
-            Verdict verdict = admission.claim(now, Customer.SILVER, true, 0, true);
+            Verdict verdict = admission.claim(now, Customer.SILVER, Standing.KNOWN, 0, true);
             if (verdict == Verdict.RESUME_ONLY) {
-                admission.settle(verdict, Customer.SILVER, true, Outcome.FAILED, 100_000);
+                admission.settle(verdict, Customer.SILVER, Standing.KNOWN, Outcome.FAILED, 100_000);
                 passed++;
             }
         }
         // The bucket of 0.25 s holds 2,500 of 0.1 ms, and only 125 of 2 ms.
         assertEquals(2_000, passed, 1);
+    }
+
+    /** What is to be settled at a time. */
+    private record Due(long at, Verdict verdict, Standing standing, Outcome outcome, long spent) {}
+
+    @Test
+    void a_flood_of_forged_claims_keeps_out_neither_those_who_come_back_nor_new_ones() {
+        var dues = new PriorityQueue<Due>(Comparator.comparingLong(Due::at));
+        int[] came = new int[3];
+        int[] in = new int[3];
+        for (int i = 0; i < 40_000; i++) {
+            now += MS;
+            if (i % 250 == 0) {
+                admission.passed(now, 0.25, 1, correction);
+            }
+            for (; !dues.isEmpty() && dues.peek().at <= now; dues.remove()) {
+                Due due = dues.peek();
+                admission.settle(due.verdict, Customer.SILVER, due.standing, due.outcome, due.spent);
+            }
+            // 1,000/s forged: an engine that only resumes refuses them after 20 ms, any other waits until they go.
+            Verdict forged = admission.claim(now, Customer.SILVER, Standing.RETURNING, 0, true);
+            if (!forged.refuses()) {
+                boolean asNew = forged == Verdict.ADMIT;
+                dues.add(new Due(now + (asNew ? 1_000 : 20) * MS, forged, Standing.RETURNING, Outcome.FAILED, asNew ? 8 * MS : MS / 10));
+            }
+            // 50/s of 2 ms come back, and go on with three more each; 20/s of 10 ms are new.
+            if (i % 5 == 1) {
+                Standing standing = i % 20 == 1 ? Standing.RETURNING : Standing.KNOWN;
+                Verdict verdict = admission.claim(now, Customer.SILVER, standing, 0, true);
+                count(standing, verdict, i, came, in);
+                if (!verdict.refuses()) {
+                    dues.add(new Due(now + 20 * MS, verdict, standing, Outcome.RESUMED, MS));
+                }
+            }
+            if (i % 50 == 2) {
+                count(Standing.NEW, admission.fresh(now, Customer.SILVER, 0), i, came, in);
+            }
+        }
+        for (Standing standing : Standing.values()) {
+            int i = standing.ordinal();
+            assertTrue(in[i] >= 0.98 * came[i], standing + ": " + in[i] + " of " + came[i] + " were let in");
+        }
+    }
+
+    /** After ten seconds. */
+    private static void count(Standing standing, Verdict verdict, int milli, int[] came, int[] in) {
+        if (milli >= 10_000) {
+            came[standing.ordinal()]++;
+            in[standing.ordinal()] += verdict.refuses() ? 0 : 1;
+        }
+    }
+
+    @Test
+    void claims_that_are_all_stale_are_served_as_new_at_the_rate_of_new_ones() {
+        for (int i = 0; i < 40_000; i++) {
+            now += MS;
+            if (i % 250 == 0) {
+                admission.passed(now, 0.25, 1, correction);
+            }
+            // 500/s, all from before the keys were changed.
+            Verdict verdict = admission.claim(now, Customer.SILVER, Standing.RETURNING, 0, true);
+            if (!verdict.refuses()) {
+                boolean asNew = verdict == Verdict.ADMIT;
+                admission.settle(verdict, Customer.SILVER, Standing.RETURNING, asNew ? Outcome.FULL : Outcome.FAILED, MS / 10);
+                admitted += asNew && i >= 20_000 ? 1 : 0;
+            }
+        }
+        // The rest fails at 0.1 ms each, a tenth of the CPU.
+        assertTrue(admitted >= 20 * 80 && admitted <= 20 * 101, "served as new: " + admitted);
     }
 
     @Test
@@ -176,9 +246,9 @@ class AdmissionTest {
         offer(500, 2, 1);
         now += 20 * MS;
         for (int i = 0; i < 1_000; i++) {
-            Verdict verdict = admission.claim(now, Customer.SILVER, false, 0, true);
+            Verdict verdict = admission.claim(now, Customer.SILVER, Standing.RETURNING, 0, true);
             if (!verdict.refuses()) {
-                admission.settle(verdict, Customer.SILVER, false, Outcome.FAILED, 100_000);
+                admission.settle(verdict, Customer.SILVER, Standing.RETURNING, Outcome.FAILED, 100_000);
             }
         }
         assertTrue(room() <= room);
@@ -195,9 +265,9 @@ class AdmissionTest {
 
     @Test
     void a_claim_that_turned_out_full_is_charged_as_full() {
-        Verdict verdict = admission.claim(now, Customer.SILVER, true, 0, true);
+        Verdict verdict = admission.claim(now, Customer.SILVER, Standing.KNOWN, 0, true);
         assertEquals(Verdict.ADMIT, verdict);
-        admission.settle(verdict, Customer.SILVER, true, Outcome.FULL, 5 * MS);
+        admission.settle(verdict, Customer.SILVER, Standing.KNOWN, Outcome.FULL, 5 * MS);
         assertEquals(49, room(), "one of the fifty of half an interval was taken");
     }
 
@@ -206,8 +276,8 @@ class AdmissionTest {
         offer(500, 5, 1);
         now += 1_000 * MS;
         assertEquals(Verdict.REFUSE_BUDGET, admission.fresh(now, Customer.SILVER, 1.1));
-        assertEquals(Verdict.REFUSE_BUDGET, admission.claim(now, Customer.SILVER, false, 1.1, true));
-        assertEquals(Verdict.RESUME_ONLY, admission.claim(now, Customer.SILVER, true, 20, true));
+        assertEquals(Verdict.REFUSE_BUDGET, admission.claim(now, Customer.SILVER, Standing.RETURNING, 1.1, true));
+        assertEquals(Verdict.RESUME_ONLY, admission.claim(now, Customer.SILVER, Standing.KNOWN, 20, true));
         assertEquals(Verdict.ADMIT, admission.fresh(now, Customer.SILVER, 0.9));
     }
 
@@ -219,7 +289,7 @@ class AdmissionTest {
             now += TICK;
             admission.passed(now, 0.25, 1, correction);
         }
-        assertEquals(Verdict.REFUSE_CEILING, admission.claim(now, Customer.SILVER, true, 0, true));
+        assertEquals(Verdict.REFUSE_CEILING, admission.claim(now, Customer.SILVER, Standing.KNOWN, 0, true));
     }
 
     @Test
@@ -229,13 +299,13 @@ class AdmissionTest {
             for (int i = 0; i < 250; i++) {
                 long at = now + i * MS;
                 if (i % 5 == 0) {
-                    Verdict verdict = admission.claim(at, Customer.SILVER, true, 0, true);
+                    Verdict verdict = admission.claim(at, Customer.SILVER, Standing.KNOWN, 0, true);
                     assertFalse(verdict.refuses());
-                    admission.settle(verdict, Customer.SILVER, true, Outcome.RESUMED, 2 * MS);
+                    admission.settle(verdict, Customer.SILVER, Standing.KNOWN, Outcome.RESUMED, 2 * MS);
                 } else if (i % 5 < 4) {
-                    Verdict verdict = admission.claim(at, Customer.SILVER, false, 0, true);
+                    Verdict verdict = admission.claim(at, Customer.SILVER, Standing.RETURNING, 0, true);
                     if (!verdict.refuses()) {
-                        admission.settle(verdict, Customer.SILVER, false, Outcome.RESUMED, 2 * MS);
+                        admission.settle(verdict, Customer.SILVER, Standing.RETURNING, Outcome.RESUMED, 2 * MS);
                         returned += tick >= 40 ? 1 : 0;
                     }
                 } else if (admission.fresh(at, Customer.SILVER, 0) == Verdict.ADMIT && tick >= 40) {
@@ -264,9 +334,9 @@ class AdmissionTest {
                     admission.passed(at, 0.25, 1, correction);
                 }
                 for (; !followers.isEmpty() && followers.peek() <= at; followers.remove()) {
-                    Verdict verdict = admission.claim(at, Customer.SILVER, true, 0, true);
+                    Verdict verdict = admission.claim(at, Customer.SILVER, Standing.KNOWN, 0, true);
                     assertFalse(verdict.refuses(), "a session that was let in is broken in second " + second);
-                    admission.settle(verdict, Customer.SILVER, true, Outcome.RESUMED, 2 * MS);
+                    admission.settle(verdict, Customer.SILVER, Standing.KNOWN, Outcome.RESUMED, 2 * MS);
                     work += 2;
                 }
                 boolean due = i * perSecond / 1_000 != (i + 1) * perSecond / 1_000;
@@ -341,10 +411,10 @@ class AdmissionTest {
                 if (random.nextBoolean()) {
                     work += some.fresh(at, customer, 0) == Verdict.ADMIT ? 10 * MS : 0;
                 } else {
-                    boolean known = random.nextBoolean();
-                    Verdict verdict = some.claim(at, customer, known, 0, true);
+                    Standing standing = random.nextBoolean() ? Standing.KNOWN : Standing.RETURNING;
+                    Verdict verdict = some.claim(at, customer, standing, 0, true);
                     if (!verdict.refuses()) {
-                        some.settle(verdict, customer, known, Outcome.values()[1 + random.nextInt(2)], MS);
+                        some.settle(verdict, customer, standing, Outcome.values()[1 + random.nextInt(2)], MS);
                     }
                 }
                 if (i % 100 == 0) {
