@@ -46,7 +46,7 @@ class Site:
             sys.exit(f"{GUARD} is missing: run `make build` first")
         on = on if on is not None else str(cpus()[0])
         self.process = subprocess.Popen(
-            ["taskset", "-c", on, "java", "-Xmx1g", *options, *(f"-D{k}={v}" for k, v in properties.items()), "-cp", path,
+            ["taskset", "-c", on, "java", "-Xms1g", "-Xmx1g", "-Xmn600m", *options, *(f"-D{k}={v}" for k, v in properties.items()), "-cp", path,
              "dev.loadline.auction.Main", "--port", "0", "--port-file", self.port_file, "--max-seconds", str(max_seconds)],
             stdout=self.log, stderr=subprocess.STDOUT)
 

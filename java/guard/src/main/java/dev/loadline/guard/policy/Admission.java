@@ -31,8 +31,6 @@ public final class Admission {
     private static final double CROWDED_SECONDS = 0.75;
     private static final double CROWDED_WAITING = 2;
     private static final double DEMAND_SECONDS = 2;
-    /** How much more than the CPUs can do sessions may bring: what follows is an estimate, and never above this. */
-    private static final double BEGUN_SLACK = 1.1;
     private static final double MOST_FOLLOWING = 10;
     private static final double LEAST_LIKELY = 0.1;
     /** Time after which a session that began weighs a third of what it did. */
@@ -107,7 +105,7 @@ public final class Admission {
 
     /** Whether a session may begin whose first connection costs this. */
     private boolean mayBegin(long nowNanos, double cost) {
-        begun.drain(nowNanos, BEGUN_SLACK * cpus * factor);
+        begun.drain(nowNanos, cpus * factor);
         return !refusing || begun.fits(cost, depth(PACED_SECONDS));
     }
 
