@@ -83,6 +83,36 @@ class MainTest {
         assertNothingIsLeft();
     }
 
+    @Test
+    void whatAKilledSiteLeftIsDeletedByTheNextAndWhatALivingOneHasIsNot() throws Exception {
+        Path work = dir.resolve("work");
+        Process killed = site("--port-file", dir.resolve("killed").toString(), "--max-seconds", "60");
+        Process living = null;
+        Process next = null;
+        try {
+            portOf(killed, dir.resolve("killed"));
+            killed.destroyForcibly().waitFor();
+            assertEquals(1, work.toFile().list().length);
+            living = site("--port-file", dir.resolve("living").toString(), "--max-seconds", "60");
+            int port = portOf(living, dir.resolve("living"));
+            assertEquals(1, work.toFile().list().length);
+            assertTrue(work.toFile().list()[0].startsWith("auction-" + living.pid() + "-"));
+            next = site("--port-file", dir.resolve("next").toString(), "--max-seconds", "60");
+            portOf(next, dir.resolve("next"));
+            assertEquals(2, work.toFile().list().length);
+            assertEquals(200, new Browser(port).get("/").statusCode());
+        } finally {
+            for (Process process : new Process[] {killed, living, next}) {
+                if (process != null) {
+                    process.destroy();
+                    process.waitFor(20, TimeUnit.SECONDS);
+                    process.destroyForcibly();
+                }
+            }
+        }
+        assertNothingIsLeft();
+    }
+
     private int portOf(Process process, Path portFile) throws Exception {
         for (int i = 0; i < 900 && !Files.exists(portFile) && process.isAlive(); i++) {
             Thread.sleep(100);
