@@ -117,7 +117,7 @@ class GuardTest {
 
     @Test
     void when_established_connections_alone_are_too_much_requests_are_shed_by_priority() {
-        Guard guard = guard(ONE_NEW + "; low=/search/**; high=/checkout/**");
+        Guard guard = guard(ONE_NEW + "; targetWaiting=6; low=/search/**; high=/checkout/**");
         GuardedConnection ordinary = served(guard);
         GuardedConnection buyer = served(guard);
         assertFalse(ordinary.refusesRequest(request("/search/x")));
