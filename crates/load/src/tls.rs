@@ -13,7 +13,9 @@ use std::sync::atomic::AtomicBool;
 /// What every connection's configuration is copied from.
 pub(crate) fn config(scenario: &Scenario, trust: &Trust) -> Result<ClientConfig, Error> {
     let mut provider = aws_lc_rs::default_provider();
-    provider.cipher_suites.sort_by_key(|suite| rank(suite.suite()));
+    provider
+        .cipher_suites
+        .sort_by_key(|suite| rank(suite.suite()));
     let provider = Arc::new(provider);
     let versions = match scenario.versions {
         Versions::Tls12 => &[&version::TLS12][..],
