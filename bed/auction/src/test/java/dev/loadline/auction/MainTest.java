@@ -93,8 +93,12 @@ class MainTest {
             portOf(killed, dir.resolve("killed"));
             killed.destroyForcibly().waitFor();
             assertEquals(1, work.toFile().list().length);
+            Path foreign = Files.createDirectory(work.resolve("auction-notes"));
+            Files.createFile(foreign.resolve("lock"));
             living = site("--port-file", dir.resolve("living").toString(), "--max-seconds", "60");
             int port = portOf(living, dir.resolve("living"));
+            assertTrue(Files.exists(foreign.resolve("lock")), "somebody else's folder is left alone");
+            Trees.delete(foreign);
             assertEquals(1, work.toFile().list().length);
             assertTrue(work.toFile().list()[0].startsWith("auction-" + living.pid() + "-"));
             next = site("--port-file", dir.resolve("next").toString(), "--max-seconds", "60");

@@ -23,7 +23,7 @@ enum Option {
     RESUMED_CEILING("resumedCeiling", "0.95", "share of the CPUs that resumed connections may take"),
     HELLO_TIMEOUT("helloTimeout", "5s", "time within which a client must have sent its whole ClientHello"),
     TICKET_REUSE("ticketReuse", "64", "uses of one ticket by one address in 10 s, while refusing"),
-    BAD_CLAIMS("badClaims", "20", "claims of one address that were not good, in 10 s, before it is barred while refusing");
+    BAD_CLAIMS("badClaims", "20", "claims of one address that were not good, or left in mid-handshake, in 10 s, before it is barred while refusing");
 
     private final String key;
     private final String byDefault;

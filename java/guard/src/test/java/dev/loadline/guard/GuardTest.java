@@ -116,6 +116,21 @@ class GuardTest {
     }
 
     @Test
+    void claims_that_are_left_in_mid_handshake_bar_their_address_too() throws Exception {
+        Guard guard = guard(ONE_NEW);
+        served(guard, InetAddress.getByName("10.0.0.1"));
+        served(guard);
+        for (int i = 0; i < 20; i++) {
+            GuardedConnection left = guard.connection(SOMEBODY);
+            left.decide(hello("left " + i), true, true);
+            left.handshakeRan(100_000);
+            left.closed();
+        }
+        assertEquals(Action.ALERT, guard.connection(SOMEBODY).decide(hello("left"), true, true));
+        assertEquals(1, guard.figures().getRefusedAddresses());
+    }
+
+    @Test
     void when_established_connections_alone_are_too_much_requests_are_shed_by_priority() {
         Guard guard = guard(ONE_NEW + "; targetWaiting=6; low=/search/**; high=/checkout/**");
         GuardedConnection ordinary = served(guard);

@@ -11,6 +11,7 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.regex.Pattern;
 
 /**
  * A directory of this run alone: the keystore and Tomcat's own files. Deleted by {@link #close}, and
@@ -19,6 +20,8 @@ import java.util.concurrent.ConcurrentHashMap;
  */
 public final class WorkDir implements AutoCloseable {
     private static final String LOCK = "lock";
+    /** Only what this class made is ever deleted: other folders may begin like it and hold a file of that name. */
+    private static final Pattern NAME = Pattern.compile("auction-\\d+-\\p{XDigit}{8}(-\\p{XDigit}{4}){3}-\\p{XDigit}{12}");
     /** Those of this JVM. Even looking at the lock of one would release it: POSIX. */
     private static final Set<Path> OWN = ConcurrentHashMap.newKeySet();
 
@@ -62,7 +65,7 @@ public final class WorkDir implements AutoCloseable {
         try (var found = Files.newDirectoryStream(where, "auction-*")) {
             for (Path dir : found) {
                 try {
-                    if (!OWN.contains(dir) && isLeft(dir.resolve(LOCK))) {
+                    if (NAME.matcher(dir.getFileName().toString()).matches() && !OWN.contains(dir) && isLeft(dir.resolve(LOCK))) {
                         Trees.delete(dir);
                     }
                 } catch (IOException e) {

@@ -15,7 +15,7 @@ package dev.loadline.guard.policy;
  * connections overload the server.
  *
  * <p>A claim is charged what claims like it turned out to cost of late, until it has turned out itself: if
- * most are forged, they cost next to nothing, and those who really come back are not kept out by them.
+ * most are forged, they cost next to nothing, and keep out neither those who really come back nor new ones.
  */
 public final class Admission {
     /** Depth of the buckets while refusing, in seconds of all CPUs. */
@@ -32,6 +32,7 @@ public final class Admission {
     private static final double CROWDED_WAITING = 2;
     private static final double DEMAND_SECONDS = 2;
     private static final double MOST_FOLLOWING = 10;
+    /** However many claims were forged, one finds room when the bucket is nearly empty: all tickets may be stale at once. */
     private static final double LEAST_LIKELY = 0.1;
     /** Time after which a session that began weighs a third of what it did. */
     private static final double FOLLOWING_SECONDS = 30;
@@ -148,7 +149,7 @@ public final class Admission {
         int i = customer.ordinal();
         double full = costs.fullCpuNanos();
         fresh[i].drain(nowNanos, freshCpus[i]);
-        // Who is probably nobody needs more room than those who claim nothing, and comes after them.
+        // A claim that is probably forged needs more room than one who claims nothing, and so comes after those.
         boolean asNew = open(waitingOfTarget) && fresh[i].fits(full / Math.max(LEAST_LIKELY, likely(standing)), depth(PACED_SECONDS));
         if (!asNew && !canRestrict) {
             refused();
