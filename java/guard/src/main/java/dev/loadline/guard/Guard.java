@@ -308,7 +308,7 @@ public final class Guard implements AutoCloseable {
             costs.passed(measured.seconds(), measured.attributedCpuNanos(), measured.processCpuNanos(), measured.cpus());
             cpus = measured.cpus();
             correction.passed(measured.seconds(), measured.utilization(), measured.waiting(), measured.competing(),
-                admission.refusing());
+                admission.refusing(), admission.byBudget());
             admission.passed(nowNanos, measured.seconds(), measured.cpus(), correction);
             shedding.passed(measured.seconds(), admission.closed(), correction.waiting() / correction.targetWaiting());
             shed = shedding.level() > 0;

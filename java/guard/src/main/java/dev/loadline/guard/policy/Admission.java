@@ -23,13 +23,15 @@ public final class Admission {
     /** The same for those who are known: their sessions are under way, a cluster of them is normal. */
     static final double KNOWN_PACED_SECONDS = 0.25;
     /** How much longer threads may wait before those who are known are held back too. */
-    static final double KNOWN_PATIENCE = 3;
+    static final double KNOWN_PATIENCE = 5;
+    /** Refusing those who begin comes first: sessions under way are held back when that did not help for so long. */
+    static final double KNOWN_GRACE_SECONDS = 2;
     /** Depth of the buckets otherwise, in intervals: more would let a crowd in that takes longer than that to serve. */
     private static final double CALM_SHARE = 0.5;
     /** Time of calm that ends refusing, and time of waiting that begins it. */
     private static final double CALM_SECONDS = 0.75;
     private static final double CROWDED_SECONDS = 0.75;
-    private static final double CROWDED_WAITING = 2;
+    private static final double CROWDED_WAITING = 1.2;
     private static final double DEMAND_SECONDS = 2;
     private static final double MOST_FOLLOWING = 10;
     /** However many claims were forged, one finds room when the bucket is nearly empty: all tickets may be stale at once. */
@@ -62,10 +64,12 @@ public final class Admission {
     private double cpus = 1;
     private double factor = 1;
     private boolean refusing;
-    private boolean refusedNow;
+    private double refusingSeconds;
+    private int refusedNow;
+    private int refusedByBudget;
     private double calmSeconds;
     private double crowdedSeconds;
-    private double slowWaitingOfTarget;
+    private double lastingWaitingOfTarget;
     private double offeredCpus;
 
     /**
@@ -100,7 +104,7 @@ public final class Admission {
             begins(cost, 1);
             return Verdict.ADMIT;
         }
-        refused();
+        refused(waitingOfTarget);
         return Verdict.REFUSE_BUDGET;
     }
 
@@ -140,10 +144,10 @@ public final class Admission {
         WorkBucket bucket = drained(isKnown, nowNanos);
         // A session under way is not broken for what a collection leaves behind, only for what lasts.
         boolean goesOn = isKnown
-            ? open(slowWaitingOfTarget / KNOWN_PATIENCE) && bucket.fits(cost, depth(KNOWN_PACED_SECONDS))
+            ? (refusingSeconds < KNOWN_GRACE_SECONDS || open(lastingWaitingOfTarget / KNOWN_PATIENCE)) && bucket.fits(cost, depth(KNOWN_PACED_SECONDS))
             : open(waitingOfTarget) && bucket.fits(cost, depth(PACED_SECONDS)) && mayBegin(nowNanos, cost);
         if (!goesOn) {
-            refused();
+            refused(waitingOfTarget);
             return isKnown ? Verdict.REFUSE_CEILING : Verdict.REFUSE_BUDGET;
         }
         int i = customer.ordinal();
@@ -152,7 +156,7 @@ public final class Admission {
         // A claim that is probably forged needs more room than one who claims nothing, and so comes after those.
         boolean asNew = open(waitingOfTarget) && fresh[i].fits(full / Math.max(LEAST_LIKELY, likely(standing)), depth(PACED_SECONDS));
         if (!asNew && !canRestrict) {
-            refused();
+            refused(waitingOfTarget);
             return Verdict.REFUSE_BUDGET;
         }
         if (isKnown) {
@@ -243,10 +247,10 @@ public final class Admission {
         this.cpus = cpus;
         factor = correction.factor();
         share();
-        boolean calm = !refusedNow || offeredCpus < 0.98 * cpus * factor;
+        boolean calm = refusedNow == 0 || offeredCpus < 0.98 * cpus * factor;
         calmSeconds = calm && correction.waiting() <= correction.targetWaiting() ? calmSeconds + seconds : 0;
-        slowWaitingOfTarget = correction.slowWaiting() / correction.targetWaiting();
-        crowdedSeconds = slowWaitingOfTarget > CROWDED_WAITING ? crowdedSeconds + seconds : 0;
+        lastingWaitingOfTarget = correction.lastingWaiting() / correction.targetWaiting();
+        crowdedSeconds = lastingWaitingOfTarget > CROWDED_WAITING ? crowdedSeconds + seconds : 0;
         if (crowdedSeconds >= CROWDED_SECONDS) {
             // The budget is not spent and yet threads wait: a cost is believed too low.
             refusing = true;
@@ -254,7 +258,9 @@ public final class Admission {
         if (refusing && calmSeconds >= CALM_SECONDS) {
             refusing = false;
         }
-        refusedNow = false;
+        refusingSeconds = refusing ? refusingSeconds + seconds : 0;
+        refusedNow = 0;
+        refusedByBudget = 0;
     }
 
     private void share() {
@@ -284,9 +290,12 @@ public final class Admission {
         return !refusing || waitingOfTarget < 1;
     }
 
-    private void refused() {
+    private void refused(double waitingOfTarget) {
         refusing = true;
-        refusedNow = true;
+        refusedNow++;
+        if (waitingOfTarget < 1) {
+            refusedByBudget++;
+        }
         calmSeconds = 0;
     }
 
@@ -304,12 +313,17 @@ public final class Admission {
         return refusing;
     }
 
+    /** Of those refused since the last tick, the share that the budget kept out while nobody had to wait. */
+    public double byBudget() {
+        return refusedNow == 0 ? 0 : (double) refusedByBudget / refusedNow;
+    }
+
     /**
      * Whether threads have waited for so long that not even those who resume are let in: what runs now is
      * made of established connections alone.
      */
     public boolean closed() {
-        return refusing && slowWaitingOfTarget > KNOWN_PATIENCE;
+        return refusingSeconds >= KNOWN_GRACE_SECONDS && lastingWaitingOfTarget > KNOWN_PATIENCE;
     }
 
     /** N(k) of the paper for the interval that begins now: what is paced out is its unrounded value. */

@@ -20,8 +20,10 @@ public final class Correction {
      * only then. Three times as fast, and the factor swings between 0.7 and 1.4.
      */
     private static final double FASTEST = 0.05;
+    /** Change per second and idle CPU, so that a twentieth of the CPUs is worth more than the noise. */
+    private static final double IDLE_GAIN = 3;
     /** More waiting than this, per target, is a pause of the whole JVM, and counts as this. */
-    private static final double MOST_WAITING = 6;
+    private static final double MOST_WAITING = 10;
     /** What the factor is moved by is smoothed over so long: a collection is no reason. */
     private static final double SLOW_SECONDS = 2;
     /** While nobody is refused nothing is learnt, and what was is forgotten: costs are learnt meanwhile. */
@@ -46,10 +48,11 @@ public final class Correction {
      * @param utilization CPU time of the process per CPU time at hand, at most 1
      * @param measuredWaiting events that waited for a CPU or a thread on average, per CPU
      * @param measuredCompeting share of the events under way that ran or waited to run; NaN when not measured
-     * @param refusing whether someone was refused: otherwise little load is no error of the budget
+     * @param refusing whether someone was refused of late: otherwise little load is no error of the budget
+     * @param byBudget of those refused in this tick, the share that the budget kept out while nobody had to wait
      */
     public void passed(double seconds, double utilization, double measuredWaiting, double measuredCompeting,
-                       boolean refusing) {
+                       boolean refusing, double byBudget) {
         waiting += (measuredWaiting - waiting) * (1 - Math.exp(-seconds / 0.4));
         if (!Double.isNaN(measuredCompeting)) {
             double share = Math.min(1, Math.max(0.02, measuredCompeting));
@@ -63,10 +66,10 @@ public final class Correction {
             perSecond = -Math.log(factor) / FORGET_SECONDS;
         } else {
             boolean alone = slowWaiting <= queueAt(slowUtilization);
-            // The nearer to the target, the more it is waiting that keeps people out, and not the budget.
-            double room = Math.max(0, 1 - slowWaiting / targetWaiting);
-            double idle = alone ? room * Math.max(0, BUSY - slowUtilization) : 0;
-            double crowded = Math.max(0, slowWaiting / targetWaiting - 1);
+            // Where it is waiting that keeps people out, a larger budget would let nobody in.
+            double room = byBudget * Math.max(0, 1 - slowWaiting / targetWaiting);
+            double idle = alone ? IDLE_GAIN * room * Math.max(0, BUSY - slowUtilization) : 0;
+            double crowded = Math.max(0, lastingWaiting() / targetWaiting - 1);
             perSecond = Math.min(FASTEST, idle) - FASTEST * Math.min(1, crowded);
         }
         factor = Math.min(MOST, Math.max(LEAST, factor * Math.exp(perSecond * seconds)));
@@ -95,9 +98,9 @@ public final class Correction {
         return waiting;
     }
 
-    /** The same, smoothed over some seconds: what a collection leaves behind is gone by then. */
-    public double slowWaiting() {
-        return slowWaiting;
+    /** Events that have waited for seconds and still do: neither a pause nor what it leaves behind. */
+    public double lastingWaiting() {
+        return Math.min(waiting, slowWaiting);
     }
 
     public double targetWaiting() {
