@@ -65,26 +65,23 @@ final class Euler implements Kernel {
     @Override
     public void run() {
         //omp parallel
-        {
-            double[] flux = new double[4];
-            for (int step = 0; step < STEPS; step++) {
+        for (int step = 0; step < STEPS; step++) {
+            //omp for schedule(static)
+            for (int i = 0; i < columns; i++) {
+                keep(i);
+            }
+            for (double stage : STAGES) {
                 //omp for schedule(static)
                 for (int i = 0; i < columns; i++) {
-                    keep(i);
+                    pressures(i);
                 }
-                for (double stage : STAGES) {
-                    //omp for schedule(static)
-                    for (int i = 0; i < columns; i++) {
-                        pressures(i);
-                    }
-                    //omp for schedule(static)
-                    for (int i = 0; i < columns; i++) {
-                        balance(i, flux);
-                    }
-                    //omp for schedule(static)
-                    for (int i = 0; i < columns; i++) {
-                        advance(i, stage);
-                    }
+                //omp for schedule(static)
+                for (int i = 0; i < columns; i++) {
+                    balance(i);
+                }
+                //omp for schedule(static)
+                for (int i = 0; i < columns; i++) {
+                    advance(i, stage);
                 }
             }
         }
@@ -97,7 +94,7 @@ final class Euler implements Kernel {
                 hand.loop(0, columns, this::keep);
                 for (double stage : STAGES) {
                     hand.loop(0, columns, this::pressures);
-                    hand.loop(0, columns, i -> balance(i, new double[4]));
+                    hand.loop(0, columns, this::balance);
                     hand.loop(0, columns, i -> advance(i, stage));
                 }
             }
@@ -133,7 +130,8 @@ final class Euler implements Kernel {
     }
 
     /** What leaves the cells of a column through their four sides. */
-    private void balance(int i, double[] flux) {
+    private void balance(int i) {
+        double[] flux = new double[4];
         for (int j = 0; j < rows; j++) {
             between(i, j, i + 1, j, 1, 0, y[i + 1][j + 1] - y[i + 1][j], x[i + 1][j] - x[i + 1][j + 1], 1, flux);
             between(i - 1, j, i, j, 1, 0, y[i][j + 1] - y[i][j], x[i][j] - x[i][j + 1], -1, flux);

@@ -11,7 +11,7 @@ import org.openjdk.jcstress.infra.results.II_Result;
 import org.openjdk.jcstress.infra.results.JJ_Result;
 
 /**
- * Barrier, reduction, hand-over, waking and the claiming of work, under every interleaving and reordering
+ * Barrier, reduction, hand-over, waking, the claiming of work and the ends of tasks, under every interleaving and reordering
  * that jcstress brings about. A lost wake-up shows as a test that does not end.
  */
 final class Races {
@@ -223,7 +223,7 @@ final class Races {
 
         /** With one task. */
         public LastTask() {
-            deque.push(new Task(member -> { }, null));
+            deque.push(new Task(member -> { }, null, null));
         }
 
         @Actor
@@ -234,6 +234,59 @@ final class Races {
         @Actor
         public void thief(II_Result r) {
             r.r2 = deque.steal() != null ? 1 : 0;
+        }
+    }
+
+    /** Who sees that no task is left sees what it did, whoever ran it. */
+    @JCStressTest
+    @Outcome(id = "-1, 0", expect = ACCEPTABLE, desc = "it was not taken yet")
+    @Outcome(id = "-1, 1", expect = ACCEPTABLE, desc = "it runs, or has just run")
+    @Outcome(id = "1, 1", expect = ACCEPTABLE, desc = "it ran, and is seen")
+    @Outcome(expect = FORBIDDEN, desc = "counted as done, but not done")
+    @State
+    public static class TasksDone extends TwoMembers {
+        private int x;
+
+        /** Spins. */
+        public TasksDone() {
+            super(true);
+        }
+
+        @Actor
+        public void maker(II_Result r) {
+            first.task(true, member -> x = 1);
+            r.r1 = team.hasTasks() ? -1 : x;
+        }
+
+        @Actor
+        public void thief(II_Result r) {
+            r.r2 = team.runTask(second) ? 1 : 0;
+        }
+    }
+
+    /** Who waits for its children sees what they did, whoever ran them. */
+    @JCStressTest
+    @Outcome(id = {"1, 0", "1, 1"}, expect = ACCEPTABLE, desc = "it ran, here or there")
+    @Outcome(expect = FORBIDDEN, desc = "the wait ended before the child")
+    @State
+    public static class TaskWait extends TwoMembers {
+        private int x;
+
+        /** Spins. */
+        public TaskWait() {
+            super(true);
+        }
+
+        @Actor
+        public void maker(II_Result r) {
+            first.task(true, member -> x = 1);
+            first.taskwait();
+            r.r1 = x;
+        }
+
+        @Actor
+        public void thief(II_Result r) {
+            r.r2 = team.runTask(second) ? 1 : 0;
         }
     }
 }

@@ -44,7 +44,7 @@ public final class Member extends LoopMember {
         wanted = 0;
         joinable = false;
         if (task == null || task.hasChildren()) {
-            task = new Task(null, null);
+            task = new Task(null, null, this);
         }
     }
 
@@ -181,7 +181,7 @@ public final class Member extends LoopMember {
             constructsAtBarrier = constructs;
             Trace.state(Trace.RUN);
         }
-        if (team.tasks.get() != 0) {
+        if (team.hasTasks()) {
             finishTasks(true);
         }
     }
@@ -289,7 +289,7 @@ public final class Member extends LoopMember {
             constructsAtBarrier = constructs;
             Trace.state(Trace.RUN);
         }
-        if (team.tasks.get() != 0) {
+        if (team.hasTasks()) {
             finishTasks(true);
         }
     }
@@ -332,7 +332,7 @@ public final class Member extends LoopMember {
     public void task(boolean deferrable, Region code) {
         if (team.size == 1 || !deferrable) {
             try {
-                Run.as(this, new Task(code, task));
+                Run.as(this, new Task(code, task, this));
             } catch (Throwable e) {
                 throw Run.sneak(e);
             }
@@ -344,14 +344,20 @@ public final class Member extends LoopMember {
         if (deque == null) {
             deque = new TaskDeque();
         }
-        Task made = new Task(code, task);
+        Task made = new Task(code, task, this);
         task.childBegins();
-        team.tasks.incrementAndGet();
+        team.expectTasks();
+        count(TASKS_MADE);
         if (deque.push(made)) {
             team.wakeAll();
         } else {
             execute(made);
         }
+    }
+
+    /** Counts in this member's own words: no other thread writes there. */
+    private void count(int what) {
+        Words.publish(words, what, words[what] + 1);
     }
 
     void execute(Task made) {
@@ -362,8 +368,8 @@ public final class Member extends LoopMember {
         } catch (Throwable e) {
             fail(e);
         } finally {
-            made.parent.childEnds();
-            team.tasks.decrementAndGet();
+            made.ended(this);
+            count(TASKS_RUN);
         }
     }
 
@@ -384,7 +390,7 @@ public final class Member extends LoopMember {
 
     /** Helps until no task is left. */
     void finishTasks(boolean cancellable) {
-        for (int idle = 0; team.tasks.get() != 0; idle++) {
+        for (int idle = 0; team.hasTasks(); idle++) {
             if (team.runTask(this)) {
                 idle = 0;
             } else {

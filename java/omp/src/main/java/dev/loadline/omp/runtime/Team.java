@@ -2,7 +2,6 @@ package dev.loadline.omp.runtime;
 
 import java.lang.invoke.VarHandle;
 import java.util.Arrays;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
@@ -17,6 +16,10 @@ public final class Team {
     /** Children of a place in the tree through which arrivals are gathered. */
     static final int FAN_IN = 4;
 
+    /** Regions that came one after the other within this time need no look at the clock each. */
+    private static final long SHORT_NS = 2_000;
+    private static final int MOST_SKIPPED = 7;
+
     private static final AtomicLong TEAMS = new AtomicLong();
 
     final long id = TEAMS.getAndIncrement();
@@ -28,8 +31,8 @@ public final class Team {
     final long[] slots = Words.lines(RING);
     /** Line 0: the ticket up to which the root released those who gathered. */
     final long[] release = Words.lines(1);
-    /** Explicit tasks that have not ended. */
-    final AtomicInteger tasks = new AtomicInteger();
+    /** Whether the region made a task: most make none, and their members need not count. */
+    private volatile boolean expectsTasks;
     final Object[] broadcast = new Object[Member.MOST_REDUCED];
 
     Member[] members;
@@ -51,6 +54,9 @@ public final class Team {
 
     private int cpus;
     private long askedAtNs;
+    private long lookedAtNs;
+    private int skips;
+    private int skipped;
     private final CpuWatch watch = Cpus.isGiven() ? null : new CpuWatch(this);
 
     Team(Member outer) {
@@ -83,9 +89,20 @@ public final class Team {
         return levels;
     }
 
-    /** The CPUs, as asked at most a millisecond ago. Several members may race here: each answer is right. */
+    /**
+     * The CPUs, as asked at most a millisecond ago; while regions are so short that thousands of them fit into
+     * it, now and then {@value #MOST_SKIPPED} regions later: looking at the clock costs a tenth of a region.
+     * Several members may race here: each answer is right.
+     */
     int cpusAtHand() {
+        if (skipped < skips) {
+            skipped++;
+            return cpus;
+        }
         long now = System.nanoTime();
+        skips = now - lookedAtNs < SHORT_NS * (skipped + 1) ? MOST_SKIPPED : 0;
+        skipped = 0;
+        lookedAtNs = now;
         if (now - askedAtNs >= Cpus.FRESH_NS) {
             cpus = Cpus.ask();
             askedAtNs = now;
@@ -141,8 +158,9 @@ public final class Team {
             if (size > 1) {
                 master.awaitDone(sequence);
             }
-            if (tasks.get() != 0) {
+            if (expectsTasks) {
                 master.finishTasks(false);
+                expectsTasks = false;
             }
             if (cancelled) {
                 throw Run.sneak(recover());
@@ -265,6 +283,32 @@ public final class Team {
                 Trace.state(Trace.IDLE);
             }
         }
+    }
+
+    /** A task is about to be made. */
+    void expectTasks() {
+        if (!expectsTasks) {
+            expectsTasks = true;
+        }
+    }
+
+    /**
+     * Whether there are tasks that have not ended. Those that ended are counted before those that were made,
+     * and neither count goes back: if they are equal, nothing was left in between.
+     */
+    boolean hasTasks() {
+        if (!expectsTasks) {
+            return false;
+        }
+        long[][] all = words;
+        long left = 0;
+        for (long[] one : all) {
+            left -= Words.get(one, Member.TASKS_RUN);
+        }
+        for (long[] one : all) {
+            left += Words.get(one, Member.TASKS_MADE);
+        }
+        return left != 0;
     }
 
     /** Runs one waiting task, as this member; false if there is none. */

@@ -30,7 +30,10 @@ abstract sealed class WaitingMember permits LoopMember {
     static final int FLAGS = 2; // and what follows: one line per round of the barrier
     static final int ROUNDS = 10; // 2^10 threads
 
-    final long[] words = Words.lines(FLAGS + ROUNDS);
+    static final int TASKS_MADE = Words.line(FLAGS + ROUNDS);
+    static final int TASKS_RUN = TASKS_MADE + 1;
+
+    final long[] words = Words.lines(FLAGS + ROUNDS + 1);
 
     final Team team;
     final int number;
@@ -138,10 +141,10 @@ abstract sealed class WaitingMember permits LoopMember {
             boolean cancellable = (mode & CANCELLABLE) != 0;
             if (yields < Waiting.yields(team.spin)) {
                 Thread.yield();
-            } else if (helpful && team.tasks.get() != 0) {
+            } else if (helpful && team.hasTasks()) {
                 LockSupport.parkNanos(team, TASK_POLL_NS);
             } else {
-                sleep(() -> reached.getAsBoolean() || cancellable && team.cancelled || helpful && team.tasks.get() != 0, 0);
+                sleep(() -> reached.getAsBoolean() || cancellable && team.cancelled || helpful && team.hasTasks(), 0);
             }
         }
     }
@@ -151,7 +154,7 @@ abstract sealed class WaitingMember permits LoopMember {
         if ((mode & CANCELLABLE) != 0 && team.cancelled) {
             throw Cancelled.INSTANCE;
         }
-        if ((mode & HELPFUL) != 0 && team.tasks.get() != 0) {
+        if ((mode & HELPFUL) != 0 && team.hasTasks()) {
             team.runTask(self());
         }
     }
@@ -171,7 +174,7 @@ abstract sealed class WaitingMember permits LoopMember {
             Thread.onSpinWait();
         }
         patience = Math.max(Waiting.LEAST_SPINS, patience >> 1);
-        BooleanSupplier ready = () -> cell.word() != seen && includesMe(cell.word()) || team.tasks.get() != 0;
+        BooleanSupplier ready = () -> cell.word() != seen && includesMe(cell.word()) || team.hasTasks();
         for (int yields = 0; ; yields++) {
             long word = cell.word();
             if (word != seen && includesMe(word)) {
@@ -180,7 +183,7 @@ abstract sealed class WaitingMember permits LoopMember {
             disturb(HELPFUL);
             if (yields < Waiting.yields(team.spin)) {
                 Thread.yield();
-            } else if (team.tasks.get() != 0) {
+            } else if (team.hasTasks()) {
                 LockSupport.parkNanos(team, TASK_POLL_NS);
             } else {
                 long since = System.nanoTime();

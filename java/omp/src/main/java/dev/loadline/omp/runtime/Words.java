@@ -27,6 +27,11 @@ final class Words {
         return (long) LONGS.getAcquire(words, index);
     }
 
+    /** Stores what its reader may rely on, without a fence: the caller may read something older next. */
+    static void publish(long[] words, int index, long value) {
+        LONGS.setRelease(words, index, value);
+    }
+
     /** Stores with a full fence: what the caller reads next was not read before this store is visible. */
     static void set(long[] words, int index, long value) {
         LONGS.setVolatile(words, index, value);

@@ -146,7 +146,7 @@ class TeamStressTest {
         thief.start();
         for (int i = 0; i < count; i++) {
             int number = i;
-            Task task = new Task(m -> taken.incrementAndGet(number), null);
+            Task task = new Task(m -> taken.incrementAndGet(number), null, null);
             while (!deque.push(task)) {
                 take(deque.pop(), taken, total);
             }
