@@ -178,13 +178,17 @@ def ratio(one, other):
     return one / other if other else 0.0
 
 
-def find_load_line(site, scenario_file, seconds, steps, lead_s=0.0, light_rate=32.0):
+# Sessions last some seconds, so that a point is steady after these, which do not count.
+LEAD_S = 1 if harness.quick() else 8
+
+
+def find_load_line(site, scenario_file, seconds, steps, light_rate=32.0):
     """(rate, figures there) of the largest rate at which goodput is at least 95% of what is offered and p95
     is at most four times its value at `light_rate`. Offered is what the light load brings per session and
     second, less two standard errors of that count. Doubles, then halves the interval `steps` times."""
     def point(rate, seed):
         site.wait_idle()
-        return figures(load(site.port, scenario_file, rate, seconds, seed=seed, warmup_s=lead_s))
+        return figures(load(site.port, scenario_file, rate, seconds, seed=seed, warmup_s=LEAD_S))
 
     def good(rate, at):
         holds = (at["sessions_kept"] >= 0.95 and at["p95_ms"] <= objective_ms

@@ -5,18 +5,14 @@ use crate::scenario::{Http, Scenario, Versions};
 use crate::tickets::{ConnectionTickets, Offer, SharedShelf};
 use crate::trust::{Trust, Verifier};
 use rustls::client::{Resumption, Tls12Resumption};
-use rustls::crypto::aws_lc_rs;
+use rustls::crypto::{CryptoProvider, aws_lc_rs};
 use rustls::{CipherSuite, ClientConfig, version};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 /// What every connection's configuration is copied from.
 pub(crate) fn config(scenario: &Scenario, trust: &Trust) -> Result<ClientConfig, Error> {
-    let mut provider = aws_lc_rs::default_provider();
-    provider
-        .cipher_suites
-        .sort_by_key(|suite| rank(suite.suite()));
-    let provider = Arc::new(provider);
+    let provider = Arc::new(provider());
     let versions = match scenario.versions {
         Versions::Tls12 => &[&version::TLS12][..],
         Versions::Tls13 => &[&version::TLS13],
@@ -34,6 +30,14 @@ pub(crate) fn config(scenario: &Scenario, trust: &Trust) -> Result<ClientConfig,
         config.alpn_protocols = vec![b"h2".to_vec()];
     }
     Ok(config)
+}
+
+fn provider() -> CryptoProvider {
+    let mut provider = aws_lc_rs::default_provider();
+    provider
+        .cipher_suites
+        .sort_by_key(|suite| rank(suite.suite()));
+    provider
 }
 
 /// Browsers put AES-128 with SHA-256 first. A server that follows the client then spends less, and so
@@ -68,4 +72,36 @@ pub(crate) fn with_tickets(
     config.resumption =
         Resumption::store(Arc::new(tickets)).tls12_resumption(Tls12Resumption::SessionIdOrTickets);
     (Arc::new(config), offered)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_version_offers_aes_128_with_sha_256_first() {
+        let suites = provider().cipher_suites;
+        let first = |tls13: bool| {
+            let mut of_version = suites
+                .iter()
+                .filter(|suite| suite.tls13().is_some() == tls13);
+            of_version.next().map(|suite| suite.suite())
+        };
+        assert_eq!(
+            first(true),
+            Some(CipherSuite::TLS13_AES_128_GCM_SHA256)
+        );
+        assert!(matches!(
+            first(false),
+            Some(
+                CipherSuite::TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256
+                    | CipherSuite::TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256
+            )
+        ));
+        assert_eq!(
+            suites.len(),
+            aws_lc_rs::default_provider().cipher_suites.len(),
+            "none is left out"
+        );
+    }
 }
