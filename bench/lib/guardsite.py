@@ -130,15 +130,30 @@ def scenario(folder, versions=("1.3",), changes=()):
     return path
 
 
-def load(port, scenario_file, rate, seconds, think="700ms", seed=1, warmup_s=0.0, extra=()):
-    """Runs the generator on its CPU, after so much warm-up, and returns its summary."""
+def begin_load(port, scenario_file, rate, seconds, think="700ms", seed=1, warmup_s=0.0, extra=()):
+    """Begins the generator on its CPU; `summary` waits for it."""
     command = ["taskset", "-c", str(cpus()[1]), *guardbed.generator(), f"https://127.0.0.1:{port}", "--scenario", scenario_file,
                "--rate", f"{rate:.4f}", "--think", think, "-d", f"{seconds:.1f}s", "--warmup", f"{warmup_s:.1f}s",
                "--seed", str(seed), "--json", *extra]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=warmup_s + seconds + 120)
-    if done.returncode != 0:
-        sys.exit(f"{' '.join(command)} ended with {done.returncode}: {done.stderr[-2000:]}")
-    return json.loads(done.stdout)
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def summary(process, most_s):
+    """What a generator says that was begun, and is over within so many seconds."""
+    try:
+        out, err = process.communicate(timeout=most_s)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.communicate()
+        raise
+    if process.returncode != 0:
+        sys.exit(f"{' '.join(process.args)} ended with {process.returncode}: {err[-2000:]}")
+    return json.loads(out)
+
+
+def load(port, scenario_file, rate, seconds, warmup_s=0.0, **more):
+    """Runs the generator on its CPU, after so much warm-up, and returns its summary."""
+    return summary(begin_load(port, scenario_file, rate, seconds, warmup_s=warmup_s, **more), warmup_s + seconds + 120)
 
 
 def figures(summary):
