@@ -87,10 +87,7 @@ mod tests {
                 .filter(|suite| suite.tls13().is_some() == tls13);
             of_version.next().map(|suite| suite.suite())
         };
-        assert_eq!(
-            first(true),
-            Some(CipherSuite::TLS13_AES_128_GCM_SHA256)
-        );
+        assert_eq!(first(true), Some(CipherSuite::TLS13_AES_128_GCM_SHA256));
         assert!(matches!(
             first(false),
             Some(

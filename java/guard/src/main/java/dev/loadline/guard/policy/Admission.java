@@ -16,6 +16,7 @@ package dev.loadline.guard.policy;
  *
  * <p>A claim is charged what claims like it turned out to cost of late, until it has turned out itself: if
  * most are forged, they cost next to nothing, and keep out neither those who really come back nor new ones.
+ * Nor is one served as new then before those who claim nothing.
  */
 public final class Admission {
     /** Depth of the buckets while refusing, in seconds of all CPUs. */
@@ -34,8 +35,10 @@ public final class Admission {
     private static final double CROWDED_WAITING = 1.2;
     private static final double DEMAND_SECONDS = 2;
     private static final double MOST_FOLLOWING = 10;
-    /** However many claims were forged, one finds room when the bucket is nearly empty: all tickets may be stale at once. */
-    private static final double LEAST_LIKELY = 0.1;
+    /** When fewer claims than this were good of late, tickets are being forged, or all have become stale at once. */
+    private static final double TRUSTED = 0.9;
+    /** A full handshake for one who may well not have the session needs room for so many, refusing or not: new ones go before. */
+    private static final double DOUBTFUL_ROOM = 5;
     /** Time after which a session that began weighs a third of what it did. */
     private static final double FOLLOWING_SECONDS = 30;
     private static final int CUSTOMERS = Customer.values().length;
@@ -153,8 +156,11 @@ public final class Admission {
         int i = customer.ordinal();
         double full = costs.fullCpuNanos();
         fresh[i].drain(nowNanos, freshCpus[i]);
-        // A claim that is probably forged needs more room than one who claims nothing, and so comes after those.
-        boolean asNew = open(waitingOfTarget) && fresh[i].fits(full / Math.max(LEAST_LIKELY, likely(standing)), depth(PACED_SECONDS));
+        begun.drain(nowNanos, cpus * factor);
+        boolean asNew = likely(standing) >= TRUSTED
+            ? open(waitingOfTarget) && fresh[i].fits(full, depth(PACED_SECONDS)) && (isKnown || mayBegin(nowNanos, full))
+            : waitingOfTarget * DOUBTFUL_ROOM < 1 && fresh[i].fits(full * DOUBTFUL_ROOM, paced(PACED_SECONDS))
+                && begun.fits(full * DOUBTFUL_ROOM, paced(PACED_SECONDS));
         if (!asNew && !canRestrict) {
             refused(waitingOfTarget);
             return Verdict.REFUSE_BUDGET;
@@ -300,7 +306,11 @@ public final class Admission {
     }
 
     private double depth(double pacedSeconds) {
-        return (refusing ? pacedSeconds : CALM_SHARE * intervalSeconds) * cpus * factor * 1e9;
+        return paced(refusing ? pacedSeconds : CALM_SHARE * intervalSeconds);
+    }
+
+    private double paced(double seconds) {
+        return seconds * cpus * factor * 1e9;
     }
 
     /** Nobody owes more than a few intervals: after an error the guard is itself again soon. */

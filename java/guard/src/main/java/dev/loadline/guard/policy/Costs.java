@@ -69,13 +69,11 @@ public final class Costs {
         Class c = classes[outcome.ordinal()];
         c.handshake.sum += Math.min(cpuNanos, OUTLIER * c.handshake.value());
         c.handshake.count++;
-        if (outcome != Outcome.FAILED) {
-            c.requests.count++;
-        }
+        c.requests.count++;
         c.learnt++;
     }
 
-    /** CPU time went into the requests of connections of a class. */
+    /** CPU time went into connections of a class beside their handshakes: requests, and reading, and closing. */
     public void requests(Outcome outcome, long cpuNanos) {
         classes[outcome.ordinal()].requests.sum += cpuNanos;
     }

@@ -37,6 +37,19 @@ class CostsTest {
     }
 
     @Test
+    void a_failed_handshake_costs_what_went_into_reading_and_closing_besides() {
+        Costs costs = new Costs(0, 0);
+        for (int i = 0; i < 60; i++) {
+            for (int c = 0; c < 500; c++) {
+                costs.handshake(Outcome.FAILED, MS / 10);
+                costs.requests(Outcome.FAILED, MS / 5);
+            }
+            costs.passed(1, 150 * MS, 150 * MS, 1);
+        }
+        assertEquals(0.3 * MS, costs.failedCpuNanos(), 0.01 * MS);
+    }
+
+    @Test
     void a_change_is_followed_within_some_memory() {
         Costs costs = learn(new Costs(0, 0), 60, 4 * MS, 3 * MS, 1);
         learn(costs, 180, 8 * MS, 6 * MS, 1);

@@ -8,6 +8,10 @@ public final class Member extends LoopMember {
     /** Variables that one directive can reduce, or copy to the others. */
     public static final int MOST_REDUCED = 14;
 
+    /** Regions that begin closer to each other than this need no look at the clock each, but one in so many. */
+    private static final long SHORT_NS = 2_000;
+    private static final int MOST_UNCLOCKED = 7;
+
     private final Object[] references = new Object[MOST_REDUCED];
     private Throwable failure;
     private Team nested;
@@ -15,6 +19,10 @@ public final class Member extends LoopMember {
     private AutoCloseable construct;
     /** Of the master: number of the next region. Here, because workers read what is in the team. */
     long sequence = 1;
+    /** Of the master: regions since it looked at the clock, when that was, and how many may go by without. */
+    private int unclocked;
+    private int mayGoUnclocked;
+    private long clockNs;
 
     /** Ticket of the last barrier or reduction; begins anew, and higher, with each region. */
     private long phase;
@@ -58,6 +66,22 @@ public final class Member extends LoopMember {
             nested = new Team(this);
         }
         return nested;
+    }
+
+    /** Whether regions have been so short that the next one needs no look at the clock; counts it if so. */
+    boolean leavesOutClock() {
+        if (unclocked >= mayGoUnclocked) {
+            return false;
+        }
+        unclocked++;
+        return true;
+    }
+
+    /** The master looked at the clock. */
+    void sawClock(long nowNs) {
+        mayGoUnclocked = nowNs - clockNs < SHORT_NS * (unclocked + 1) ? MOST_UNCLOCKED : 0;
+        unclocked = 0;
+        clockNs = nowNs;
     }
 
     /** How large the region becomes that this member is about to fork. */

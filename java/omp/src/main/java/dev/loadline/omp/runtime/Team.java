@@ -16,10 +16,6 @@ public final class Team {
     /** Children of a place in the tree through which arrivals are gathered. */
     static final int FAN_IN = 4;
 
-    /** Regions that came one after the other within this time need no look at the clock each. */
-    private static final long SHORT_NS = 2_000;
-    private static final int MOST_SKIPPED = 7;
-
     private static final AtomicLong TEAMS = new AtomicLong();
 
     final long id = TEAMS.getAndIncrement();
@@ -54,9 +50,8 @@ public final class Team {
 
     private int cpus;
     private long askedAtNs;
-    private long lookedAtNs;
-    private int skips;
-    private int skipped;
+    /** What other programs leave of the CPUs. */
+    private int left = Integer.MAX_VALUE;
     private final CpuWatch watch = Cpus.isGiven() ? null : new CpuWatch(this);
 
     Team(Member outer) {
@@ -89,20 +84,12 @@ public final class Team {
         return levels;
     }
 
-    /**
-     * The CPUs, as asked at most a millisecond ago; while regions are so short that thousands of them fit into
-     * it, now and then {@value #MOST_SKIPPED} regions later: looking at the clock costs a tenth of a region.
-     * Several members may race here: each answer is right.
-     */
+    /** The CPUs, as asked at most a millisecond ago. Several members may race here: each answer is right. */
     int cpusAtHand() {
-        if (skipped < skips) {
-            skipped++;
-            return cpus;
-        }
-        long now = System.nanoTime();
-        skips = now - lookedAtNs < SHORT_NS * (skipped + 1) ? MOST_SKIPPED : 0;
-        skipped = 0;
-        lookedAtNs = now;
+        return cpusAt(System.nanoTime());
+    }
+
+    private int cpusAt(long now) {
         if (now - askedAtNs >= Cpus.FRESH_NS) {
             cpus = Cpus.ask();
             askedAtNs = now;
@@ -110,10 +97,22 @@ public final class Team {
         return cpus;
     }
 
-    /** The CPUs at hand, and no more than other programs leave; to be asked by the master, between regions. */
+    /**
+     * The CPUs at hand, and no more than other programs leave; to be asked by the master, between regions. While
+     * regions are short, an answer serves some of them: to look at the clock costs a tenth of a region.
+     */
     int cpusToUse() {
-        int present = cpusAtHand();
-        return watch == null || !Controls.dynamic() ? present : Math.min(present, watch.limit(askedAtNs));
+        Member master = members[0];
+        if (!master.leavesOutClock()) {
+            long now = System.nanoTime();
+            master.sawClock(now);
+            int limit = watch == null || !Controls.dynamic() ? Integer.MAX_VALUE : watch.limit(now);
+            if (left != limit) {
+                left = limit;
+            }
+            return Math.min(cpusAt(now), limit);
+        }
+        return Controls.dynamic() ? Math.min(cpus, left) : cpus;
     }
 
     /** Whether this member should leave a loop to the others, because the CPUs became fewer. */
