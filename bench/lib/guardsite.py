@@ -74,14 +74,16 @@ class Site:
             fields = f.read().rsplit(")", 1)[1].split()
         return (int(fields[11]) + int(fields[12])) / TICKS
 
-    def wait_idle(self, seconds=20):
-        """Until what the last point left behind has been served or dropped."""
+    def wait_idle(self, seconds=60):
+        """Until what the last point left behind has been served or dropped: before the next point, and after this one,
+        because the other sites share the CPU. What an overload leaves takes an unguarded site half a minute."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             before = self.cpu_seconds()
             time.sleep(0.5)
             if self.cpu_seconds() - before < 0.05:
                 return
+        print(f"{self.name}: still busy after {seconds} s: what is measured next shares its CPU", flush=True)
 
     def resources(self):
         """Resident memory, threads and descriptors."""
