@@ -156,11 +156,7 @@ public final class Admission {
         int i = customer.ordinal();
         double full = costs.fullCpuNanos();
         fresh[i].drain(nowNanos, freshCpus[i]);
-        begun.drain(nowNanos, cpus * factor);
-        boolean asNew = likely(standing) >= TRUSTED
-            ? open(waitingOfTarget) && fresh[i].fits(full, depth(PACED_SECONDS)) && (isKnown || mayBegin(nowNanos, full))
-            : waitingOfTarget * DOUBTFUL_ROOM < 1 && fresh[i].fits(full * DOUBTFUL_ROOM, paced(PACED_SECONDS))
-                && begun.fits(full * DOUBTFUL_ROOM, paced(PACED_SECONDS));
+        boolean asNew = mayBeServedAsNew(nowNanos, fresh[i], standing, waitingOfTarget, full);
         if (!asNew && !canRestrict) {
             refused(waitingOfTarget);
             return Verdict.REFUSE_BUDGET;
@@ -172,6 +168,16 @@ public final class Admission {
         }
         (asNew ? fresh[i] : bucket).charge(asNew ? full : cost, most());
         return asNew ? Verdict.ADMIT : Verdict.RESUME_ONLY;
+    }
+
+    /** Whether a claim that goes on gets a full handshake if it is not good: doubtful ones only after all who claim nothing. */
+    private boolean mayBeServedAsNew(long nowNanos, WorkBucket asFresh, Standing standing, double waitingOfTarget, double full) {
+        if (likely(standing) >= TRUSTED) {
+            return open(waitingOfTarget) && asFresh.fits(full, depth(PACED_SECONDS)) && (standing == Standing.KNOWN || mayBegin(nowNanos, full));
+        }
+        begun.drain(nowNanos, cpus * factor);
+        double room = full * DOUBTFUL_ROOM;
+        return waitingOfTarget * DOUBTFUL_ROOM < 1 && asFresh.fits(room, paced(PACED_SECONDS)) && begun.fits(room, paced(PACED_SECONDS));
     }
 
     /**
