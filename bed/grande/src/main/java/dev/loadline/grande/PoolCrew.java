@@ -11,7 +11,10 @@ import java.util.function.Consumer;
 import java.util.function.IntConsumer;
 import java.util.function.IntToLongFunction;
 
-/** A fixed pool whose threads run a region together with its caller, and meet at a barrier after each loop. */
+/**
+ * A fixed pool whose threads run a region together with its caller, and meet at a barrier after each
+ * loop. A pool of which a thread failed runs nothing more.
+ */
 final class PoolCrew extends Crew {
     private final ExecutorService pool = Executors.newFixedThreadPool(Math.max(1, size - 1), code -> {
         Thread thread = new Thread(code);
@@ -77,7 +80,20 @@ final class PoolCrew extends Crew {
             meet();
         } catch (RuntimeException | Error e) {
             failure.compareAndSet(null, e);
-            barrier.reset(); // or the others would wait for ever
+            breakBarrier();
+        }
+    }
+
+    /**
+     * Lets nobody wait who waits, and nobody who will: a reset would begin a new round, in which a
+     * thread that comes later waits for ever. A barrier breaks when somebody is interrupted at it.
+     */
+    private void breakBarrier() {
+        Thread.currentThread().interrupt();
+        try {
+            barrier.await();
+        } catch (InterruptedException | BrokenBarrierException e) {
+            Thread.interrupted();
         }
     }
 

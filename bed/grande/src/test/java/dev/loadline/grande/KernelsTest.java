@@ -12,8 +12,10 @@ import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Both builds of every kernel give the right result, and the same. */
 class KernelsTest {
@@ -59,16 +61,28 @@ class KernelsTest {
         }
     }
 
-    @Test
-    void a_failure_in_a_pool_s_thread_reaches_the_caller() {
+    /** Whether the others wait for the one that fails already, or come to the barrier after it. */
+    @ParameterizedTest
+    @ValueSource(longs = {0, 50})
+    @Timeout(20)
+    void a_failure_in_a_pool_s_thread_reaches_the_caller(long late) {
         try (Crew crew = Crew.of("pool")) {
             assertThrows(IllegalStateException.class, () -> crew.each(number -> {
                 if (number == crew.size - 1) {
                     throw new ArithmeticException();
                 }
+                pause(late);
             }));
         }
         assertThrows(IllegalArgumentException.class, () -> Crew.of("streem"));
+    }
+
+    private static void pause(long milliseconds) {
+        try {
+            Thread.sleep(milliseconds);
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
     }
 
     private static Object call(Object kernel, String method) throws Exception {
