@@ -158,7 +158,7 @@ class GuardTest {
         Guard guard = guard(ONE_NEW + "; low=/**; mode=observe");
         GuardedConnection connection = served(guard);
         for (int i = 0; i < 40; i++) {
-            tick(guard, 40);
+            tick(guard, 60);
         }
         assertFalse(connection.refusesRequest(request("/x")));
         assertEquals(1, guard.figures().getShedRequests());

@@ -8,8 +8,9 @@ package dev.loadline.guard.policy;
  * Each drains at what the ones before it leave of the CPUs. While nothing is refused a bucket may stand as
  * deep as half an interval's work, so that arrivals which come in clusters are not taken for overload.
  *
- * <p>While refusing it may be {@value #PACED_SECONDS} s deep: what fits is then admitted evenly; nobody is
- * admitted while the server's threads wait longer than they may, so that no queue grows; and a session that
+ * <p>While refusing it may be {@value #PACED_SECONDS} s deep: what fits is then admitted evenly; no session
+ * begins while {@value #MOST_WAITING_NOW} times as many threads wait as shall on average, so that no queue
+ * grows; and a session that
  * begins is charged with the connections that will follow it, which the buckets of those who resume see
  * only when they come: without that, a crowd that comes at once would be let in until its second
  * connections overload the server.
@@ -23,16 +24,25 @@ public final class Admission {
     static final double PACED_SECONDS = 0.05;
     /** The same for those who are known: their sessions are under way, a cluster of them is normal. */
     static final double KNOWN_PACED_SECONDS = 0.25;
-    /** How much longer threads may wait before those who are known are held back too. */
+    /**
+     * Waiting at this moment, per target, from which no session begins while refusing. With 1 the queue would often
+     * be empty soon after; with 3 response times scatter as widely as with a larger target, for less throughput.
+     */
+    static final double MOST_WAITING_NOW = 1.5;
+    /** Waiting that lasts, per target, from which those who are known are held back too. */
     static final double KNOWN_PATIENCE = 5;
     /** Refusing those who begin comes first: sessions under way are held back when that did not help for so long. */
     static final double KNOWN_GRACE_SECONDS = 2;
     /** Depth of the buckets otherwise, in intervals: more would let a crowd in that takes longer than that to serve. */
     private static final double CALM_SHARE = 0.5;
-    /** Time of calm that ends refusing, and time of waiting that begins it. */
+    /** Time of calm that ends refusing. */
     private static final double CALM_SECONDS = 0.75;
-    private static final double CROWDED_SECONDS = 0.75;
-    private static final double CROWDED_WAITING = 1.2;
+    /**
+     * Time of waiting that begins it, and waiting, per target. What a collection leaves behind is over sooner, and
+     * random arrivals at nine tenths of what can be served make so many wait at times.
+     */
+    private static final double CROWDED_SECONDS = 2.5;
+    private static final double CROWDED_WAITING = 2;
     private static final double DEMAND_SECONDS = 2;
     private static final double MOST_FOLLOWING = 10;
     /** When fewer claims than this were good of late, tickets are being forged, or all have become stale at once. */
@@ -147,7 +157,7 @@ public final class Admission {
         WorkBucket bucket = drained(isKnown, nowNanos);
         // A session under way is not broken for what a collection leaves behind, only for what lasts.
         boolean goesOn = isKnown
-            ? (refusingSeconds < KNOWN_GRACE_SECONDS || open(lastingWaitingOfTarget / KNOWN_PATIENCE)) && bucket.fits(cost, depth(KNOWN_PACED_SECONDS))
+            ? !closed() && bucket.fits(cost, depth(KNOWN_PACED_SECONDS))
             : open(waitingOfTarget) && bucket.fits(cost, depth(PACED_SECONDS)) && mayBegin(nowNanos, cost);
         if (!goesOn) {
             refused(waitingOfTarget);
@@ -299,13 +309,13 @@ public final class Admission {
 
     /** While refusing, who waits at this moment decides before the budget does: no queue grows. */
     private boolean open(double waitingOfTarget) {
-        return !refusing || waitingOfTarget < 1;
+        return !refusing || waitingOfTarget < MOST_WAITING_NOW;
     }
 
     private void refused(double waitingOfTarget) {
         refusing = true;
         refusedNow++;
-        if (waitingOfTarget < 1) {
+        if (waitingOfTarget < MOST_WAITING_NOW) {
             refusedByBudget++;
         }
         calmSeconds = 0;

@@ -34,6 +34,7 @@ public final class Correction {
     private double slowWaiting;
     private double slowUtilization;
     private double waiting;
+    private double tickWaiting;
     private double competing = 1;
 
     /** @param targetWaiting events that may wait for a CPU, per CPU */
@@ -53,6 +54,7 @@ public final class Correction {
      */
     public void passed(double seconds, double utilization, double measuredWaiting, double measuredCompeting,
                        boolean refusing, double byBudget) {
+        tickWaiting = measuredWaiting;
         waiting += (measuredWaiting - waiting) * (1 - Math.exp(-seconds / 0.4));
         if (!Double.isNaN(measuredCompeting)) {
             double share = Math.min(1, Math.max(0.02, measuredCompeting));
@@ -100,7 +102,7 @@ public final class Correction {
 
     /** Events that have waited for seconds and still do: neither a pause nor what it leaves behind. */
     public double lastingWaiting() {
-        return Math.min(waiting, slowWaiting);
+        return Math.min(tickWaiting, Math.min(waiting, slowWaiting));
     }
 
     public double targetWaiting() {

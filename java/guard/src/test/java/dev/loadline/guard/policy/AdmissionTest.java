@@ -300,10 +300,10 @@ class AdmissionTest {
     void while_threads_wait_no_session_begins_and_those_under_way_go_on() {
         offer(500, 5, 1);
         now += 1_000 * MS;
-        assertEquals(Verdict.REFUSE_BUDGET, admission.fresh(now, Customer.SILVER, 1.1));
-        assertEquals(Verdict.REFUSE_BUDGET, admission.claim(now, Customer.SILVER, Standing.RETURNING, 1.1, true));
+        assertEquals(Verdict.REFUSE_BUDGET, admission.fresh(now, Customer.SILVER, 1.6));
+        assertEquals(Verdict.REFUSE_BUDGET, admission.claim(now, Customer.SILVER, Standing.RETURNING, 1.6, true));
         assertEquals(Verdict.RESUME_ONLY, admission.claim(now, Customer.SILVER, Standing.KNOWN, 20, true));
-        assertEquals(Verdict.ADMIT, admission.fresh(now, Customer.SILVER, 0.9));
+        assertEquals(Verdict.ADMIT, admission.fresh(now, Customer.SILVER, 1.4));
     }
 
     @Test
@@ -407,7 +407,7 @@ class AdmissionTest {
 
     @Test
     void threads_that_wait_for_long_begin_refusing_even_with_budget_left() {
-        for (int i = 0; i < 10; i++) {
+        for (int i = 0; i < 16; i++) {
             correction.passed(0.25, 1, 20, 1, false, 1);
             now += TICK;
             admission.passed(now, 0.25, 1, correction);

@@ -1,0 +1,56 @@
+package dev.loadline.guard.policy;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/**
+ * The closed loop and the admission together, on CPUs of different speed. At the load line the unguarded site's p95
+ * is some four times that of a light load, as in bench/guard-overload. Throughput and response time are at odds: with
+ * random arrivals like these, a queue of eight is worth some 95% of a CPU.
+ */
+class SimulatedSiteTest {
+    private static final double SECONDS = 60;
+    /** Sessions per second of the load line, on a CPU of speed one. */
+    private static final double LINE = 155;
+
+    @ParameterizedTest
+    @ValueSource(doubles = {0.5, 1, 3})
+    void up_to_the_load_line_nobody_is_refused(double speed) {
+        for (double load : new double[] {0.9, 1}) {
+            var seen = SimulatedSite.run(true, speed, load * LINE * speed, SECONDS);
+            assertEquals(0, seen.refusedToBegin() + seen.refusedUnderWay(), () -> load + " times the load line: " + seen);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(doubles = {0.5, 1, 3})
+    void the_peak_is_held_under_any_overload(double speed) {
+        double line = LINE * speed;
+        double peak = 0;
+        for (double load : new double[] {1.2, 1.3}) {
+            peak = Math.max(peak, SimulatedSite.run(false, speed, load * line, SECONDS).replies());
+        }
+        double lightP95Ms = SimulatedSite.run(false, speed, 0.2 * line, SECONDS).p95Ms();
+        var unguarded = SimulatedSite.run(false, speed, 3 * line, SECONDS);
+        assertTrue(unguarded.replies() < 0.5 * peak, "without a guard it falls: " + unguarded);
+        for (double load : new double[] {1.5, 2, 5}) {
+            var seen = SimulatedSite.run(true, speed, load * line, SECONDS);
+            String what = load + " times the load line: " + seen + ", peak " + peak + ", p95 of a light load " + lightP95Ms;
+            assertTrue(seen.replies() >= 0.94 * peak, what);
+            assertTrue(seen.p95Ms() <= 8 * lightP95Ms, what);
+            assertEquals(0, seen.refusedUnderWay(), what);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(doubles = {0.5, 1, 3})
+    void a_crowd_that_comes_at_once_breaks_no_session(double speed) {
+        var seen = SimulatedSite.crowd(true, speed, 0.5 * LINE * speed, 4 * LINE * speed, SECONDS);
+        assertTrue(seen.refusedToBegin() > 0, seen::toString);
+        assertEquals(0, seen.refusedUnderWay(), seen::toString);
+        assertTrue(seen.p95Ms() < 100 / speed, seen::toString);
+    }
+}
