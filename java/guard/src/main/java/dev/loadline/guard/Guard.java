@@ -32,6 +32,7 @@ public final class Guard implements AutoCloseable {
     private final ClaimWatch watch;
     private final KnownClients known = new KnownClients();
     private final LongAdder[] requestCpuNanos = {new LongAdder(), new LongAdder(), new LongAdder()};
+    private final Turns turns = new Turns(this::handshakesAtATime);
     private final Reports reports;
     private final GuardThread thread;
     private volatile Mode mode;
@@ -142,6 +143,20 @@ public final class Guard implements AutoCloseable {
     /** The counters and figures, for an adapter or a test. */
     public GuardMXBean figures() {
         return reports;
+    }
+
+    /** In which full handshakes compute while connections are refused. */
+    public Turns turns() {
+        return turns;
+    }
+
+    private int handshakesAtATime() {
+        if (mode != Mode.ENFORCE) {
+            return Integer.MAX_VALUE;
+        }
+        synchronized (lock) {
+            return admission.refusing() ? (int) Math.max(1, Math.round(cpus)) : Integer.MAX_VALUE;
+        }
     }
 
     /** Events that workers have and are not done with. */
@@ -316,6 +331,7 @@ public final class Guard implements AutoCloseable {
             pageCpuNanos = Math.min(Math.max(mostPages, costs.handshakeCpuNanos()),
                 pageCpuNanos + mostPages * measured.seconds());
         }
+        turns.passed();
         reports.passed(measured, snapshot());
     }
 

@@ -40,6 +40,9 @@ public interface GuardMXBean {
     /** Threads that wait for a CPU, and events that wait for a thread, per CPU; measured when the CPUs are busy. */
     double getWaiting();
 
+    /** Full handshakes that were admitted and wait for their turn. */
+    int getHandshakesWaiting();
+
     /** From 0 (none) to 3 (all): which requests are shed; see the documentation. */
     double getShedLevel();
 

@@ -112,7 +112,12 @@ public final class GuardedConnection {
         }
     }
 
-    /** An event of this connection is handed to a worker. */
+    /** Whether its handshake will compute in full, as far as its hello tells. */
+    public boolean computesInFull() {
+        return page || verdict == Verdict.ADMIT && !standing.claims() && !exempt;
+    }
+
+    /** An event of this connection is handed to a worker, or waits for its turn. */
     public void dispatched() {
         long now = System.nanoTime();
         if (DISPATCHED.compareAndSet(this, 0L, now == 0 ? 1 : now)) {

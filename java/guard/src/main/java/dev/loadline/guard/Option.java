@@ -19,7 +19,7 @@ enum Option {
     FULL_COST("fullCost", "0ms", "CPU time of a new connection over its life; 0: learnt"),
     RESUMED_COST("resumedCost", "0ms", "CPU time of a resumed connection over its life; 0: learnt"),
     INTERVAL("interval", "1s", "length of the interval that the budget is for"),
-    TARGET_WAITING("targetWaiting", "8", "threads of the server that may wait for a CPU, per CPU at hand, while refusing"),
+    TARGET_WAITING("targetWaiting", "6", "threads of the server that may wait for a CPU, per CPU at hand, while refusing"),
     RESUMED_CEILING("resumedCeiling", "0.95", "share of the CPUs that resumed connections may take"),
     HELLO_TIMEOUT("helloTimeout", "5s", "time within which a client must have sent its whole ClientHello"),
     TICKET_REUSE("ticketReuse", "64", "uses of one ticket by one address in 10 s, while refusing"),

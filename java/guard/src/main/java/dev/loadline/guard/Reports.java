@@ -213,6 +213,11 @@ final class Reports implements GuardMXBean {
     }
 
     @Override
+    public int getHandshakesWaiting() {
+        return guard.turns().waiting();
+    }
+
+    @Override
     public double getShedLevel() {
         return guard.snapshot().shedLevel();
     }

@@ -262,6 +262,7 @@ final class GuardedChannel extends SecureNioChannel {
         greetingWrapper = null;
         Serving now = serving;
         if (now != null) {
+            now.turnOver();
             now.connection().closed();
         }
     }

@@ -3,6 +3,7 @@ package dev.loadline.guard.tomcat;
 import dev.loadline.guard.Guard;
 import dev.loadline.guard.Mode;
 import dev.loadline.guard.Refused;
+import dev.loadline.guard.Turns;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
 import java.net.InetAddress;
@@ -125,20 +126,41 @@ public class GuardedEndpoint extends NioEndpoint {
     @Override
     public boolean processSocket(SocketWrapperBase<NioChannel> wrapper, SocketEvent event, boolean dispatch) {
         if (wrapper != null && wrapper.getSocket() instanceof GuardedChannel channel) {
-            if (channel.greeting() && !hear(channel, wrapper, event)) {
+            boolean greeting = channel.greeting();
+            if (greeting && !hear(channel, wrapper, event)) {
                 return true;
             }
             Serving serving = channel.serving();
             if (serving != null) {
                 serving.connection().dispatched();
-                if (super.processSocket(wrapper, event, dispatch)) {
-                    return true;
-                }
-                serving.connection().done(); // the pool takes nothing more
-                return false;
+                return greeting && waits(wrapper, event, serving) || hand(wrapper, event, dispatch, serving);
             }
         }
         return super.processSocket(wrapper, event, dispatch);
+    }
+
+    /** Whether this connection has just said hello and its handshake is not to compute yet: who gives a turn back hands it on. */
+    private boolean waits(SocketWrapperBase<NioChannel> wrapper, SocketEvent event, Serving serving) {
+        Guard now = active();
+        if (now == null || !serving.connection().computesInFull()) {
+            return false;
+        }
+        Turns.Turn turn = now.turns().turn(() -> {
+            if (!hand(wrapper, event, true, serving)) {
+                wrapper.close();
+            }
+        });
+        serving.turn(turn);
+        return !turn.enter();
+    }
+
+    private boolean hand(SocketWrapperBase<NioChannel> wrapper, SocketEvent event, boolean dispatch, Serving serving) {
+        if (super.processSocket(wrapper, event, dispatch)) {
+            return true;
+        }
+        serving.turnOver(); // the pool takes nothing more
+        serving.connection().done();
+        return false;
     }
 
     /** Reads more of a hello; whether the connection may go on to a worker. */

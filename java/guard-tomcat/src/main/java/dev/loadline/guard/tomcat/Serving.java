@@ -1,12 +1,15 @@
 package dev.loadline.guard.tomcat;
 
 import dev.loadline.guard.GuardedConnection;
+import dev.loadline.guard.Turns;
+import java.util.concurrent.atomic.AtomicReference;
 
 /** One connection while a worker runs for it: tells the guard what the run cost. */
 final class Serving {
     private static final ThreadLocal<Serving> CURRENT = new ThreadLocal<>();
 
     private final GuardedConnection connection;
+    private final AtomicReference<Turns.Turn> turn = new AtomicReference<>();
     private long beginCpuNanos;
     private long handshakeCpuNanos;
 
@@ -24,6 +27,19 @@ final class Serving {
         return connection;
     }
 
+    /** What it has to wait for before its handshake computes. */
+    void turn(Turns.Turn next) {
+        turn.set(next);
+    }
+
+    /** Lets the next one compute: its event ran, or never will. */
+    void turnOver() {
+        Turns.Turn held = turn.getAndSet(null);
+        if (held != null) {
+            held.over();
+        }
+    }
+
     void begin() {
         connection.begun();
         handshakeCpuNanos = 0;
@@ -39,6 +55,7 @@ final class Serving {
 
     void end() {
         CURRENT.remove();
+        turnOver();
         connection.done();
         connection.requestsRan(GuardedEndpoint.cpuNanos() - beginCpuNanos - handshakeCpuNanos);
     }

@@ -1,6 +1,7 @@
 package dev.loadline.guard.policy;
 
 import dev.loadline.guard.GuardSettings;
+import dev.loadline.guard.Turns;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.PriorityQueue;
@@ -44,6 +45,7 @@ final class SimulatedSite {
         Standing standing;
         Verdict verdict;
         boolean full;
+        Turns.Turn turn;
         double asked;
     }
 
@@ -61,6 +63,7 @@ final class SimulatedSite {
     private final Costs costs = new Costs(0, 0);
     private final Correction correction = new Correction(GuardSettings.defaults().targetWaiting());
     private final Admission admission = new Admission(1, 0.95, costs, 0);
+    private final Turns turns = new Turns(() -> guarded() && admission().refusing() ? 1 : Integer.MAX_VALUE);
 
     private double now;
     /** What each job has been given so far that was there all the time. */
@@ -123,6 +126,14 @@ final class SimulatedSite {
         return new Seen(replies / seconds, replies == 0 ? 0 : sorted[(int) (0.95 * (replies - 1))] * 1e3, refusedToBegin, refusedUnderWay, used / seconds);
     }
 
+    private boolean guarded() {
+        return guarded;
+    }
+
+    private Admission admission() {
+        return admission;
+    }
+
     private boolean counts() {
         return now > LEAD_S;
     }
@@ -144,9 +155,11 @@ final class SimulatedSite {
     private void pass(double until) {
         double seconds = until - now;
         double running = seconds - Math.max(0, Math.min(until, pausedUntil) - now);
-        int under = jobs.size();
-        if (under > 0) {
-            given += running / under;
+        int sharing = jobs.size();
+        // Whose turn has not come waits too.
+        int under = sharing + turns.waiting();
+        if (sharing > 0) {
+            given += running / sharing;
             waited += (under - 1) * seconds;
         }
         underWay += under * seconds;
@@ -179,7 +192,7 @@ final class SimulatedSite {
 
     private void connect(Session session) {
         if (guarded) {
-            double waiting = correction.waitingNow(jobs.size(), 1) / correction.targetWaiting();
+            double waiting = correction.waitingNow(jobs.size() + turns.waiting(), 1) / correction.targetWaiting();
             long at = (long) (now * 1e9);
             session.verdict = session.standing == Standing.NEW ? admission.fresh(at, Customer.SILVER, waiting)
                 : admission.claim(at, Customer.SILVER, session.standing, waiting, true);
@@ -193,7 +206,15 @@ final class SimulatedSite {
             }
         }
         session.full = session.standing == Standing.NEW;
-        work(demand(session.full ? FULL_S : RESUMED_S, HANDSHAKE_VARIES), session, true);
+        if (!session.full) {
+            work(demand(RESUMED_S, HANDSHAKE_VARIES), session, true);
+            return;
+        }
+        double demand = demand(FULL_S, HANDSHAKE_VARIES);
+        session.turn = turns.turn(() -> work(demand, session, true));
+        if (session.turn.enter()) {
+            work(demand, session, true);
+        }
     }
 
     private void work(double demand, Session session, boolean handshake) {
@@ -205,6 +226,9 @@ final class SimulatedSite {
         Outcome outcome = session.full ? Outcome.FULL : Outcome.RESUMED;
         attributed += job.demand;
         if (job.handshake) {
+            if (session.full) {
+                session.turn.over();
+            }
             if (guarded) {
                 admission.settle(session.verdict, Customer.SILVER, session.standing, outcome, (long) (job.demand * 1e9));
                 costs.handshake(outcome, (long) (job.demand * 1e9));
@@ -245,6 +269,7 @@ final class SimulatedSite {
         correction.passed(TICK_S, utilization, measured ? waited / TICK_S : 0,
             measured && underWay > 0 ? Math.min(1, (busy + waited) / underWay) : Double.NaN, admission.refusing(), admission.byBudget());
         admission.passed((long) (now * 1e9), TICK_S, 1, correction);
+        turns.passed();
         busy = waited = underWay = attributed = 0;
     }
 }
