@@ -20,7 +20,7 @@ import java.util.function.IntSupplier;
  * <p>Thread-safe.
  */
 public final class Turns {
-    static final int LONGEST_TICKS = 8;
+    static final int LONGEST_TICKS = 20;
 
     private enum State { NEW, WAITING, COMPUTING, OVER }
 

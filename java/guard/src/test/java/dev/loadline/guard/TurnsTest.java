@@ -76,7 +76,7 @@ class TurnsTest {
     }
 
     @Test
-    void a_turn_that_nobody_gives_back_is_lost_for_two_seconds_only() {
+    void a_turn_that_nobody_gives_back_is_lost_for_some_seconds_only() {
         Turns.Turn lost = turn("lost");
         lost.enter();
         turn("next").enter();
