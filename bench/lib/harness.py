@@ -84,9 +84,9 @@ def spread(values):
     }
 
 
-def finish(name, figures, command=None):
+def finish(name, figures, command=None, pictures=lambda: None):
     """Prints the figures as the last line and, in a full run, keeps them in bench/results. `command` is what
-    was run, if it is not bench/NAME alone."""
+    was run, if it is not bench/NAME alone; `pictures` draws, when the figures are safe."""
     if not quick():
         result = {
             "bench": name,
@@ -101,4 +101,5 @@ def finish(name, figures, command=None):
             json.dump(result, f, indent=1)
             f.write("\n")
         print(f"wrote bench/results/{name}.json")
+    pictures()
     print(json.dumps(figures))

@@ -4,7 +4,7 @@
 use std::io::Read;
 use std::process::ExitCode;
 
-use loadline_plot::{Chart, Mark, Series, Size};
+use loadline_plot::{Chart, Series, Size};
 use serde::Deserialize;
 
 #[derive(Deserialize)]
@@ -23,8 +23,6 @@ struct Spec {
     #[serde(default)]
     from_smallest: bool,
     series: Vec<Curve>,
-    #[serde(default)]
-    marks: Vec<Line>,
 }
 
 #[derive(Deserialize)]
@@ -43,13 +41,6 @@ enum Kind {
     Dotted,
     Dots,
     Reference,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Line {
-    x: f64,
-    label: String,
 }
 
 impl From<Curve> for Series {
@@ -74,13 +65,6 @@ fn drawn(spec: Spec) -> Result<String, String> {
         percent: spec.percent,
         from_smallest: spec.from_smallest,
         series: spec.series.into_iter().map(Series::from).collect(),
-        marks: (spec.marks.into_iter())
-            .map(|m| Mark {
-                x: m.x,
-                label: m.label,
-                colour: loadline_plot::NEUTRAL,
-            })
-            .collect(),
         ..Chart::default()
     };
     let drawing = chart.drawing();

@@ -14,7 +14,7 @@ import java.util.function.IntSupplier;
  *
  * <p>A full handshake computes ten times as long as a request. When several share a CPU with requests, each
  * takes a share as large as a request's from all others; in turns they take one share together. With the same
- * number of events under way the CPU is then used to 95 rather than 92%, with the same 95th percentile
+ * number of events under way the CPU is then used to 95 rather than 92%, with nearly the same 95th percentile
  * ({@code SimulatedSite}). A turn that nobody gives back counts as given back after {@value #LONGEST_TICKS} ticks.
  *
  * <p>Thread-safe.

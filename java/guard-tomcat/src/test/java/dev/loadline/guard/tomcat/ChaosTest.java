@@ -6,21 +6,18 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import java.io.IOException;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
 /** Clients that do what they should not, and administrators who do what they must. */
 class ChaosTest {
-    private static final String TLS = "TLSv1.2+TLSv1.3";
+    static final String TLS = "TLSv1.2+TLSv1.3";
 
-    private static boolean idle(TestServer server) {
+    static boolean idle(TestServer server) {
         return server.figures().getOpenConnections() == 0 && server.endpoint().greetingCount() == 0;
     }
 
@@ -40,84 +37,6 @@ class ChaosTest {
             TestServer.until("nothing is under way", () -> server.protocol().guard().eventsUnderWay() == 0);
             assertEquals(0, server.figures().getErrors());
             assertTrue(new TlsClient("TLSv1.3", server.port()).served());
-        }
-    }
-
-    /** Room for five new connections a second, of which half a second's may come at once. */
-    private static final String FEW_NEW = "cpus=1; fullCost=200ms; resumedCost=1ms";
-
-    /** Knocks with new clients until one is refused. */
-    private static void untilRefused(TestServer server) throws Exception {
-        for (int i = 0; i < 50 && new TlsClient("TLSv1.3", server.port()).served(); i++) { }
-        assertTrue(server.figures().isRefusing());
-    }
-
-    @Test
-    void while_connections_are_refused_a_full_handshake_waits_for_its_turn() throws Exception {
-        try (var server = new TestServer(FEW_NEW, TLS); var pool = new Pool()) {
-            untilRefused(server);
-            var turns = server.protocol().guard().turns();
-            var held = turns.turn(() -> { });
-            assertTrue(held.enter());
-            var served = new AtomicInteger();
-            TestServer.until("one is let in, and waits", () -> {
-                pool.execute(() -> served.addAndGet(new TlsClient("TLSv1.3", server.port()).served() ? 1 : 0));
-                return server.figures().getHandshakesWaiting() > 0;
-            });
-            assertEquals(0, served.get());
-            held.over();
-            TestServer.until("its turn has come", () -> served.get() > 0);
-            TestServer.until("nobody waits", () -> turns.waiting() + turns.computing() == 0);
-        }
-    }
-
-    @Test
-    void who_vanishes_while_it_waits_for_its_turn_does_not_take_it() throws Exception {
-        try (var server = new TestServer(FEW_NEW, TLS)) {
-            byte[] hello = new TlsClient("TLSv1.3", server.port()).hello();
-            untilRefused(server);
-            var turns = server.protocol().guard().turns();
-            var held = turns.turn(() -> { });
-            assertTrue(held.enter());
-            TestServer.until("one is let in, and waits", () -> {
-                try (var socket = new Socket("127.0.0.1", server.port())) {
-                    socket.setSoLinger(true, 0);
-                    socket.getOutputStream().write(hello);
-                    socket.setSoTimeout(20);
-                    socket.getInputStream().read();
-                } catch (IOException e) {
-                    // refused, or nothing came within 20 ms
-                }
-                return server.figures().getHandshakesWaiting() > 0;
-            });
-            held.over();
-            TestServer.until("nobody waits", () -> turns.waiting() + turns.computing() == 0);
-            TestServer.until("all are gone", () -> idle(server));
-            TestServer.until("nothing is under way", () -> server.protocol().guard().eventsUnderWay() == 0);
-        }
-    }
-
-    /** Threads for clients that wait. */
-    private static final class Pool implements AutoCloseable {
-        private final ExecutorService threads = Executors.newFixedThreadPool(8);
-
-        interface Task {
-            void run() throws Exception;
-        }
-
-        void execute(Task task) {
-            threads.execute(() -> {
-                try {
-                    task.run();
-                } catch (Exception e) {
-                    throw new IllegalStateException(e);
-                }
-            });
-        }
-
-        @Override
-        public void close() {
-            threads.shutdownNow();
         }
     }
 

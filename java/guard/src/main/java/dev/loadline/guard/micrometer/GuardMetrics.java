@@ -25,6 +25,7 @@ public final class GuardMetrics implements MeterBinder {
         gauge(registry, "refusing", "1 while connections are being refused", f -> f.isRefusing() ? 1 : 0);
         gauge(registry, "cpus", "CPUs at hand", GuardMXBean::getCpus);
         gauge(registry, "waiting", "threads that wait for a CPU, per CPU", GuardMXBean::getWaiting);
+        gauge(registry, "handshakes.waiting", "full handshakes that wait for their turn", GuardMXBean::getHandshakesWaiting);
         gauge(registry, "correction", "factor of the closed loop", GuardMXBean::getCorrection);
         gauge(registry, "shed.level", "which requests are shed, 0 to 3", GuardMXBean::getShedLevel);
         gauge(registry, "connections.open", "open connections", GuardMXBean::getOpenConnections);

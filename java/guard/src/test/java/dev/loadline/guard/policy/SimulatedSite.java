@@ -63,7 +63,7 @@ final class SimulatedSite {
     private final Costs costs = new Costs(0, 0);
     private final Correction correction = new Correction(GuardSettings.defaults().targetWaiting());
     private final Admission admission = new Admission(1, 0.95, costs, 0);
-    private final Turns turns = new Turns(() -> guarded() && admission().refusing() ? 1 : Integer.MAX_VALUE);
+    private final Turns turns = new Turns(this::handshakesAtATime);
 
     private double now;
     /** What each job has been given so far that was there all the time. */
@@ -126,12 +126,8 @@ final class SimulatedSite {
         return new Seen(replies / seconds, replies == 0 ? 0 : sorted[(int) (0.95 * (replies - 1))] * 1e3, refusedToBegin, refusedUnderWay, used / seconds);
     }
 
-    private boolean guarded() {
-        return guarded;
-    }
-
-    private Admission admission() {
-        return admission;
+    private int handshakesAtATime() {
+        return guarded && admission.refusing() ? 1 : Integer.MAX_VALUE;
     }
 
     private boolean counts() {
