@@ -198,11 +198,13 @@ fn arrivals_do_not_wait_for_a_stalled_server_and_the_tail_shows_the_stall() {
     let stall = std::thread::spawn(move || {
         std::thread::sleep(Duration::from_millis(700));
         let closed = gate.lock().expect("gate");
+        let begin = Instant::now();
         std::thread::sleep(Duration::from_millis(1000));
         drop(closed);
+        begin.elapsed().as_secs_f64() * 1e3
     });
     let summary = go(&options);
-    stall.join().expect("the stall ends");
+    let stalled_ms = stall.join().expect("the stall ends");
     // 300 expected, standard deviation 17.
     assert!(
         (230..370).contains(&summary.sessions.started),
@@ -210,13 +212,17 @@ fn arrivals_do_not_wait_for_a_stalled_server_and_the_tail_shows_the_stall() {
         summary.sessions
     );
     assert_eq!(summary.failures, 0);
-    // 100 of the 900 replies waited, evenly from 0 to 1 s: 5% longer than 550 ms, 1% longer than 910.
+    // 100 of the 900 replies waited, evenly from 0 to 1 s: 5% longer than 550 ms, 1% longer than
+    // 910. A busy machine only adds to that; who waits for replies before asking again sees one.
     let r = summary.response;
     assert!(
-        (350.0..750.0).contains(&r.p95_ms) && (800.0..1050.0).contains(&r.p99_ms),
+        (350.0..stalled_ms).contains(&r.p95_ms) && r.p99_ms > 800.0,
         "{r:?}"
     );
-    assert!((900.0..1500.0).contains(&r.max_ms), "{r:?}");
+    assert!(
+        (900.0..stalled_ms + 1000.0).contains(&r.max_ms),
+        "{r:?}, stalled for {stalled_ms} ms"
+    );
 }
 
 #[test]
@@ -272,15 +278,15 @@ fn stopping_early_makes_the_summary_partial() {
     let summary = run(&options, &stop, &mut |p| {
         seen += 1;
         assert_eq!(p.duration, Duration::from_secs(60));
-        stop.store(p.elapsed > Duration::from_millis(500), Ordering::Relaxed);
+        stop.store(seen >= 3, Ordering::Relaxed);
     })
     .expect("it runs");
     assert!(
-        summary.partial && (0.4..2.0).contains(&summary.seconds) && seen >= 3,
+        summary.partial && (0.2..5.0).contains(&summary.seconds) && seen >= 3,
         "{} {seen}",
         summary.seconds
     );
-    assert!(begin.elapsed() < Duration::from_secs(5));
+    assert!(begin.elapsed() < Duration::from_secs(10));
 }
 
 #[test]

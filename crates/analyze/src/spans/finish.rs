@@ -79,12 +79,16 @@ fn without_what_lies_outside(mut out: Output, begin: i64, end: i64) -> Output {
     out
 }
 
+/// Whether it is made in a request, where requests are seen.
+fn is_call(s: &Span) -> bool {
+    matches!(s.kind, kind::SERVICE | kind::POOL_WAIT | kind::SQL)
+}
+
 /// Moves each span up to the nearest ancestor that it lies in; a call that was cut is cut to the
 /// request that it was made in. What lies in no connection belongs to none. Parents come before their children, so one pass is enough.
 fn nest(spans: &mut [Span]) {
     for at in 0..spans.len() {
-        let is_call = matches!(spans[at].kind, kind::SERVICE | kind::POOL_WAIT | kind::SQL);
-        if is_call
+        if is_call(&spans[at])
             && !spans[at].complete
             && let Some(p) = spans[at].parent
         {
@@ -122,7 +126,7 @@ fn mark_what_began_unseen(spans: &mut [Span]) {
             Some(p) => p.kind != kind::CONNECTION,
             None => false,
         };
-        if s.kind == kind::SERVICE && !inside && serving.contains(&s.thread) {
+        if is_call(s) && !inside && serving.contains(&s.thread) {
             spans[at].complete = false;
         }
     }

@@ -163,22 +163,30 @@ fn requests_of_a_visit_begin_with_it_or_at_their_parse_and_hold_their_services()
 }
 
 #[test]
-fn a_service_whose_request_began_before_the_probes_is_not_complete() {
+fn a_call_whose_request_began_before_the_probes_is_not_complete() {
     let out = built(&[
+        (3, 10, ev::SQL_BEGIN, 0, 0, 6),
+        (3, 15, ev::SQL_END, 0, 0, 0),
         (3, 20, ev::SERVICE_BEGIN, 0, 0, 6),
         (3, 30, ev::SERVICE_END, 0, 0, 0),
         (3, 100, ev::VISIT_BEGIN, K, 0, 0),
         (3, 110, ev::REQUEST, 0, 0, 5),
         (3, 120, ev::SERVICE_BEGIN, 0, 0, 6),
+        (3, 122, ev::SQL_BEGIN, 0, 0, 6),
+        (3, 124, ev::SQL_END, 0, 0, 0),
         (3, 130, ev::SERVICE_END, 0, 0, 0),
         (3, 140, ev::REQUEST_END, 0, 0, 0),
         (3, 150, ev::VISIT_END, K, 0, 0),
         (4, 200, ev::SERVICE_BEGIN, 0, 0, 6),
         (4, 210, ev::SERVICE_END, 0, 0, 0),
+        (4, 220, ev::SQL_BEGIN, 0, 0, 6),
+        (4, 230, ev::SQL_END, 0, 0, 0),
     ]);
-    let complete: Vec<_> = of(&out, kind::SERVICE).iter().map(|s| s.complete).collect();
-    // The last thread serves no requests that are seen: its services are all that there is.
-    assert_eq!(complete, [false, true, true]);
+    // The last thread serves no requests that are seen: its calls are all that there is.
+    for kind in [kind::SERVICE, kind::SQL] {
+        let complete: Vec<_> = of(&out, kind).iter().map(|s| s.complete).collect();
+        assert_eq!(complete, [false, true, true], "{kind}");
+    }
 }
 
 #[test]

@@ -192,16 +192,22 @@ pub fn agent_header(out: &Path) -> Option<agent::Header> {
     agent::header(&head)
 }
 
-/// Kernel ids of the threads whose names begin so.
-pub fn tids(pid: i32, name: &str) -> Vec<u32> {
-    std::fs::read_dir(format!("/proc/{pid}/task"))
-        .expect("it lives")
-        .flatten()
-        .filter(|e| {
-            std::fs::read_to_string(e.path().join("comm")).is_ok_and(|c| c.starts_with(name))
-        })
-        .map(|e| e.file_name().to_string_lossy().parse().expect("a number"))
-        .collect()
+/// Kernel ids of the `count` threads whose names begin so. A thread gives itself its name when it
+/// first runs, which may be after its program said that all is ready.
+pub fn tids(pid: i32, name: &str, count: usize) -> Vec<u32> {
+    let mut found = Vec::new();
+    eventually(&format!("{count} threads named {name}"), || {
+        found = std::fs::read_dir(format!("/proc/{pid}/task"))
+            .expect("it lives")
+            .flatten()
+            .filter(|e| {
+                std::fs::read_to_string(e.path().join("comm")).is_ok_and(|c| c.starts_with(name))
+            })
+            .map(|e| e.file_name().to_string_lossy().parse().expect("a number"))
+            .collect();
+        found.len() == count
+    });
+    found
 }
 
 /// Our programs that the kernel holds.
