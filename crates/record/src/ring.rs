@@ -9,7 +9,7 @@
 //! border; the kernel gets room back only after the bytes were written.
 
 use std::fs::File;
-use std::io::{self, Write};
+use std::io::{self, Seek, Write};
 use std::os::fd::{AsFd, AsRawFd};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
@@ -70,7 +70,10 @@ impl Ring {
         // which the kernel does not touch until the consumer's position has passed them.
         let bytes = unsafe { std::slice::from_raw_parts(begin, span.bytes as usize) };
         if let Err(e) = self.spool.write_all(bytes) {
-            self.spool.set_len(self.position)?; // cut a record that was written in part
+            // What a full disk took stays, but for a record that was written in part.
+            let written = self.spool.stream_position()?;
+            let whole = finished(self.position, written, |at| self.header(at));
+            self.spool.set_len(self.position + whole.bytes)?;
             return Err(e);
         }
         self.position += span.bytes;
@@ -87,22 +90,23 @@ impl Ring {
     }
 }
 
-/// The records between two positions, up to the first that is still being written.
-fn finished(consumer: u64, producer: u64, header: impl Fn(u64) -> u32) -> Drained {
-    let mut at = consumer;
+/// The whole records between two positions, up to the first that is still being written.
+fn finished(from: u64, to: u64, header: impl Fn(u64) -> u32) -> Drained {
+    let mut at = from;
     let mut records = 0;
-    while at < producer {
+    while at < to {
         let word = header(at);
-        if word & BUSY != 0 {
+        let next = at + HEADER + u64::from(word & !(BUSY | DISCARDED)).next_multiple_of(8);
+        if word & BUSY != 0 || next > to {
             break;
         }
         if word & DISCARDED == 0 {
             records += 1;
         }
-        at += HEADER + u64::from(word & !DISCARDED).next_multiple_of(8);
+        at = next;
     }
     Drained {
-        bytes: at - consumer,
+        bytes: at - from,
         records,
     }
 }
@@ -151,6 +155,17 @@ mod tests {
         assert_eq!(
             finished(80, 80, |_| panic!("nothing to look at")),
             Drained::default()
+        );
+    }
+
+    #[test]
+    fn a_record_that_was_written_in_part_does_not_count() {
+        assert_eq!(
+            finished(80, 199, |_| 29),
+            Drained {
+                bytes: 80,
+                records: 2
+            }
         );
     }
 
