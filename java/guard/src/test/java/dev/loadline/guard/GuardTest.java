@@ -136,7 +136,7 @@ class GuardTest {
         GuardedConnection ordinary = served(guard);
         GuardedConnection buyer = served(guard);
         assertFalse(ordinary.refusesRequest(request("/search/x")));
-        for (int i = 0; i < 21; i++) {
+        for (int i = 0; i < 19; i++) {
             tick(guard, 40);
         }
         assertTrue(guard.figures().getShedLevel() > 1, "level " + guard.figures().getShedLevel());

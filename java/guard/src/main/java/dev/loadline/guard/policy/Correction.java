@@ -1,5 +1,7 @@
 package dev.loadline.guard.policy;
 
+import java.util.Arrays;
+
 /**
  * The closed loop: what is measured corrects the budget, so that neither a wrong cost nor other users of
  * the CPUs can overload or starve the server. Not thread-safe.
@@ -22,16 +24,22 @@ public final class Correction {
     private static final double FASTEST = 0.05;
     /** Change per second and idle CPU, so that a twentieth of the CPUs is worth more than the noise. */
     private static final double IDLE_GAIN = 3;
-    /** More waiting than this, per target, is a pause of the whole JVM, and counts as this. */
-    private static final double MOST_WAITING = 10;
-    /** What the factor is moved by is smoothed over so long: a collection is no reason. */
+    /**
+     * What lasts is the median of so many ticks, three seconds: a collection, or a host that takes the CPU away for a
+     * moment, is a tick or two of them, however many threads it keeps waiting. With an average in its place the factor
+     * falls with each pause, and a server on an unsteady host idles for a tenth of the time while it refuses.
+     */
+    private static final int LASTING_TICKS = 12;
+    /** Utilization is smoothed over so long. */
     private static final double SLOW_SECONDS = 2;
     /** While nobody is refused nothing is learnt, and what was is forgotten: costs are learnt meanwhile. */
     private static final double FORGET_SECONDS = 20;
 
     private final double targetWaiting;
     private double factor = 1;
-    private double slowWaiting;
+    private final double[] lastWaiting = new double[LASTING_TICKS];
+    private int ticks;
+    private double medianWaiting;
     private double slowUtilization;
     private double waiting;
     private double tickWaiting;
@@ -55,21 +63,22 @@ public final class Correction {
     public void passed(double seconds, double utilization, double measuredWaiting, double measuredCompeting,
                        boolean refusing, double byBudget) {
         tickWaiting = measuredWaiting;
+        lastWaiting[ticks++ % LASTING_TICKS] = measuredWaiting;
+        medianWaiting = medianOf(lastWaiting);
         waiting += (measuredWaiting - waiting) * (1 - Math.exp(-seconds / 0.4));
         if (!Double.isNaN(measuredCompeting)) {
             double share = Math.min(1, Math.max(0.02, measuredCompeting));
             competing += (share - competing) * (1 - Math.exp(-seconds));
         }
         double weight = 1 - Math.exp(-seconds / SLOW_SECONDS);
-        slowWaiting += (Math.min(MOST_WAITING * targetWaiting, measuredWaiting) - slowWaiting) * weight;
         slowUtilization += (utilization - slowUtilization) * weight;
         double perSecond;
         if (!refusing) {
             perSecond = -Math.log(factor) / FORGET_SECONDS;
         } else {
-            boolean alone = slowWaiting <= queueAt(slowUtilization);
+            boolean alone = medianWaiting <= queueAt(slowUtilization);
             // Where it is waiting that keeps people out, a larger budget would let nobody in.
-            double room = byBudget * Math.max(0, 1 - slowWaiting / targetWaiting);
+            double room = byBudget * Math.max(0, 1 - medianWaiting / targetWaiting);
             double idle = alone ? IDLE_GAIN * room * Math.max(0, BUSY - slowUtilization) : 0;
             double crowded = Math.max(0, lastingWaiting() / targetWaiting - 1);
             perSecond = Math.min(FASTEST, idle) - FASTEST * Math.min(1, crowded);
@@ -102,7 +111,14 @@ public final class Correction {
 
     /** Events that have waited for seconds and still do: neither a pause nor what it leaves behind. */
     public double lastingWaiting() {
-        return Math.min(tickWaiting, Math.min(waiting, slowWaiting));
+        return Math.min(tickWaiting, medianWaiting);
+    }
+
+    /** The lower of the two in the middle. */
+    private static double medianOf(double[] values) {
+        double[] sorted = values.clone();
+        Arrays.sort(sorted);
+        return sorted[(sorted.length - 1) / 2];
     }
 
     public double targetWaiting() {

@@ -97,11 +97,24 @@ class CorrectionTest {
         for (int i = 0; i < 12; i++) {
             loop.passed(0.25, 0.97, 2, 1, true, 0);
         }
-        assertEquals(1, loop.factor(), 0.04);
-        for (int i = 0; i < 12; i++) {
+        assertEquals(1, loop.factor());
+        for (int i = 0; i < 20; i++) {
             loop.passed(0.25, 1, 100, 1, true, 0);
         }
         assertTrue(loop.factor() < 0.9, "waiting that lasts does: factor " + loop.factor());
+    }
+
+    @Test
+    void a_host_that_takes_the_cpu_away_every_second_teaches_nothing() {
+        var loop = new Correction(6);
+        for (int i = 0; i < 160; i++) {
+            loop.passed(0.25, 0.97, i % 4 == 0 ? 100 : 4, 1, i >= 80, 1);
+        }
+        assertEquals(1, loop.factor(), 0.001);
+        for (int i = 0; i < 80; i++) {
+            loop.passed(0.25, 0.8, i % 4 == 0 ? 100 : 2, 1, true, 1);
+        }
+        assertTrue(loop.factor() > 1.5, "idle CPUs are given to those who are refused: factor " + loop.factor());
     }
 
     @Test

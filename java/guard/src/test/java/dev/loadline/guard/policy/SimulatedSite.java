@@ -10,7 +10,8 @@ import java.util.function.DoubleUnaryOperator;
 
 /**
  * A site on one CPU behind the admission, in simulated time: requests and handshakes share the processor,
- * collections stop it, sessions come as in the auction's browsing mix. What it leaves out is the network,
+ * collections stop it, sessions come as in the auction's browsing mix, and the host may be unsteady: then the CPU is
+ * slower at times, by a quarter at most, and now and then it is gone for a moment, as those of virtual machines are. What it leaves out is the network,
  * and threads. Demands are those of the auction on a CPU of 2.5 GHz; so are the figures: it serves some
  * 190 sessions/s, falls to a quarter at three times that when it is not guarded, and a guard that does
  * badly on the real site does so here.
@@ -34,6 +35,9 @@ final class SimulatedSite {
     private static final double FULL_EVERY_S = 40;
     private static final double FULL_GC_S = 0.2;
     private static final double LEAD_S = 15;
+    private static final double SLOWEST_HOST = 0.75;
+    private static final double MOST_STALL_S = 0.17;
+    private static final double UNSTEADY_EVERY_S = 4;
     /** As the guard's thread does: below this utilization threads are not asked how long they wait. */
     private static final double WORTH_ASKING = 0.6;
 
@@ -57,6 +61,7 @@ final class SimulatedSite {
     private final PriorityQueue<Event> events = new PriorityQueue<>(Comparator.comparingDouble(Event::at));
     private final PriorityQueue<Job> jobs = new PriorityQueue<>(Comparator.comparingDouble(Job::at));
     private final Random random = new Random(5);
+    private final Random host = new Random(16);
     private final boolean guarded;
     private final double speed;
     private final DoubleUnaryOperator perSecond;
@@ -69,6 +74,7 @@ final class SimulatedSite {
     /** What each job has been given so far that was there all the time. */
     private double given;
     private double pausedUntil;
+    private double hostSpeed = 1;
     private double busy;
     private double waited;
     private double underWay;
@@ -100,6 +106,14 @@ final class SimulatedSite {
     /** The same with so many at first, and a crowd from half of the time on. */
     static Seen crowd(boolean guarded, double speed, double before, double after, double seconds) {
         return new SimulatedSite(guarded, speed, at -> at < LEAD_S + seconds / 2 ? before : after).run(seconds);
+    }
+
+    /** The same as {@link #run(boolean, double, double, double)}, on an unsteady host. */
+    static Seen unsteady(boolean guarded, double perSecond, double seconds) {
+        var site = new SimulatedSite(guarded, 1, at -> perSecond);
+        site.hostChanges();
+        site.later(UNSTEADY_EVERY_S, site::hostStalls);
+        return site.run(seconds);
     }
 
     private Seen run(double seconds) {
@@ -145,7 +159,7 @@ final class SimulatedSite {
     /** CPU time, log-normal. */
     private double demand(double mean, double varies) {
         double variance = Math.log(1 + varies);
-        return mean / speed * Math.exp(random.nextGaussian() * Math.sqrt(variance) - variance / 2);
+        return mean / (speed * hostSpeed) * Math.exp(random.nextGaussian() * Math.sqrt(variance) - variance / 2);
     }
 
     private void pass(double until) {
@@ -251,6 +265,17 @@ final class SimulatedSite {
     private void collect(double pause, double every) {
         pausedUntil = Math.max(now, pausedUntil) + pause / speed;
         later(every, () -> collect(pause, every));
+    }
+
+    /** Half of the time it is as fast as it can be. */
+    private void hostChanges() {
+        hostSpeed = host.nextBoolean() ? 1 : SLOWEST_HOST + (1 - SLOWEST_HOST) * host.nextDouble();
+        later(0.5 + 2.5 * host.nextDouble(), this::hostChanges);
+    }
+
+    private void hostStalls() {
+        pausedUntil = Math.max(now, pausedUntil) + MOST_STALL_S * host.nextDouble();
+        later(exponential(UNSTEADY_EVERY_S), this::hostStalls);
     }
 
     private void tick() {

@@ -3,6 +3,7 @@ package dev.loadline.guard.policy;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -41,6 +42,21 @@ class SimulatedSiteTest {
             String what = load + " times the load line: " + seen + ", peak " + peak + ", p95 of a light load " + lightP95Ms;
             assertTrue(seen.replies() >= 0.95 * peak, what);
             assertTrue(seen.p95Ms() <= 7 * lightP95Ms, what);
+            assertEquals(0, seen.refusedUnderWay(), what);
+        }
+    }
+
+    @Test
+    void a_host_that_takes_the_cpu_away_now_and_then_does_not_make_the_server_idle() {
+        double peak = 0;
+        for (double load : new double[] {1.1, 1.2, 1.3, 1.4}) {
+            peak = Math.max(peak, SimulatedSite.unsteady(false, load * LINE, SECONDS).replies());
+        }
+        for (double load : new double[] {1.5, 2, 5}) {
+            var seen = SimulatedSite.unsteady(true, load * LINE, SECONDS);
+            String what = load + " times the load line: " + seen + ", peak " + peak;
+            assertTrue(seen.replies() >= 0.95 * peak, what);
+            assertTrue(seen.utilization() >= 0.93, what);
             assertEquals(0, seen.refusedUnderWay(), what);
         }
     }
