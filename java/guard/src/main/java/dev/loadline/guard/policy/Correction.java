@@ -38,7 +38,7 @@ public final class Correction {
     private final double targetWaiting;
     private double factor = 1;
     private final double[] lastWaiting = new double[LASTING_TICKS];
-    private int ticks;
+    private int tick;
     private double medianWaiting;
     private double slowUtilization;
     private double waiting;
@@ -63,7 +63,8 @@ public final class Correction {
     public void passed(double seconds, double utilization, double measuredWaiting, double measuredCompeting,
                        boolean refusing, double byBudget) {
         tickWaiting = measuredWaiting;
-        lastWaiting[ticks++ % LASTING_TICKS] = measuredWaiting;
+        lastWaiting[tick] = measuredWaiting;
+        tick = (tick + 1) % LASTING_TICKS;
         medianWaiting = medianOf(lastWaiting);
         waiting += (measuredWaiting - waiting) * (1 - Math.exp(-seconds / 0.4));
         if (!Double.isNaN(measuredCompeting)) {
