@@ -10,11 +10,11 @@ import java.util.function.DoubleUnaryOperator;
 
 /**
  * A site on one CPU behind the admission, in simulated time: requests and handshakes share the processor,
- * collections stop it, sessions come as in the auction's browsing mix, and the host may be unsteady: then the CPU is
- * slower at times, by a quarter at most, and now and then it is gone for a moment, as those of virtual machines are. What it leaves out is the network,
- * and threads. Demands are those of the auction on a CPU of 2.5 GHz; so are the figures: it serves some
- * 190 sessions/s, falls to a quarter at three times that when it is not guarded, and a guard that does
- * badly on the real site does so here.
+ * collections stop it, sessions come as in the auction's browsing mix, and the host may be unsteady: then the
+ * CPU is slower at times, by a quarter at most, and now and then it is gone for a moment, as those of virtual
+ * machines are. What it leaves out is the network, and threads. Demands are those of the auction on a CPU of
+ * 2.5 GHz; so are the figures: it serves some 190 sessions/s, falls to a quarter at three times that when it
+ * is not guarded, and a guard that does badly on the real site does so here.
  */
 final class SimulatedSite {
     private static final double FULL_S = 2.2e-3;
@@ -35,6 +35,7 @@ final class SimulatedSite {
     private static final double FULL_EVERY_S = 40;
     private static final double FULL_GC_S = 0.2;
     private static final double LEAD_S = 15;
+    /** An unsteady host: its least speed, the longest that the CPU is gone, and how often on average. */
     private static final double SLOWEST_HOST = 0.75;
     private static final double MOST_STALL_S = 0.17;
     private static final double UNSTEADY_EVERY_S = 4;
