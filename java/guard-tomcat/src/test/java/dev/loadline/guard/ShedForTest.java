@@ -7,7 +7,7 @@ public final class ShedForTest {
     /** Until at least this level. */
     public static void level(Guard guard, double level) {
         while (guard.figures().getShedLevel() < level) {
-            guard.passed(System.nanoTime(), new Measured(0.25, 1, "test", 250_000_000, 200_000_000, 1_000, 1));
+            guard.passed(System.nanoTime(), new Measured(0.25, 1, "test", 250_000_000, 200_000_000, 1_000, 0, 1));
         }
     }
 }

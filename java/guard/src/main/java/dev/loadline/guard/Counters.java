@@ -27,8 +27,10 @@ final class Counters {
     final AtomicInteger underWay = new AtomicInteger();
     /** Time that events were under way. */
     final LongAdder underWayNanos = new LongAdder();
-    /** Time that events waited for a worker thread. */
+    /** Time that events waited for a worker thread, or for their turn before that. */
     final LongAdder queuedNanos = new LongAdder();
+    /** Time that they waited for their turn. */
+    final LongAdder turnNanos = new LongAdder();
     private final Map<Refused, LongAdder> refused = new EnumMap<>(Refused.class);
 
     Counters() {

@@ -32,13 +32,13 @@ public final class Guard implements AutoCloseable {
     private final ClaimWatch watch;
     private final KnownClients known = new KnownClients();
     private final LongAdder[] requestCpuNanos = {new LongAdder(), new LongAdder(), new LongAdder()};
-    private final Turns turns = new Turns(this::handshakesAtATime);
+    private final Turns turns = new Turns(this::handshakesAtATime, System::nanoTime);
     private final Reports reports;
     private final GuardThread thread;
     private volatile Mode mode;
     private volatile RequestClassifier classifier = new RequestClassifier() {};
     private volatile boolean shed;
-    private double cpus = 1;
+    private volatile double cpus = 1;
     private double pageCpuNanos;
     private boolean closed;
 
@@ -145,18 +145,13 @@ public final class Guard implements AutoCloseable {
         return reports;
     }
 
-    /** In which full handshakes compute while connections are refused. */
+    /** In which full handshakes compute. */
     public Turns turns() {
         return turns;
     }
 
     private int handshakesAtATime() {
-        if (mode != Mode.ENFORCE) {
-            return Integer.MAX_VALUE;
-        }
-        synchronized (lock) {
-            return admission.refusing() ? (int) Math.max(1, Math.round(cpus)) : Integer.MAX_VALUE;
-        }
+        return mode == Mode.ENFORCE ? (int) Math.max(1, Math.round(cpus)) : Integer.MAX_VALUE;
     }
 
     /** Events that workers have and are not done with. */
@@ -322,16 +317,16 @@ public final class Guard implements AutoCloseable {
             }
             costs.passed(measured.seconds(), measured.attributedCpuNanos(), measured.processCpuNanos(), measured.cpus());
             cpus = measured.cpus();
-            correction.passed(measured.seconds(), measured.utilization(), measured.waiting(), measured.competing(),
-                admission.refusing(), admission.byBudget());
+            correction.passed(measured.seconds(), measured.utilization(), measured.waiting(), measured.forTurn(),
+                measured.competing(), admission.refusing(), admission.byBudget());
             admission.passed(nowNanos, measured.seconds(), measured.cpus(), correction);
-            shedding.passed(measured.seconds(), admission.closed(), correction.waiting() / correction.targetWaiting());
+            shedding.passed(measured.seconds(), admission.closed(), correction.crowding() / correction.targetWaiting());
             shed = shedding.level() > 0;
             double mostPages = measured.cpus() * settings.pageShare() * 1e9;
             pageCpuNanos = Math.min(Math.max(mostPages, costs.handshakeCpuNanos()),
                 pageCpuNanos + mostPages * measured.seconds());
         }
-        turns.passed();
+        turns.passed(measured.seconds(), measured.utilization());
         reports.passed(measured, snapshot());
     }
 

@@ -26,6 +26,7 @@ final class GuardThread implements AutoCloseable {
     private long lastProcessNanos;
     private long lastAttributedNanos;
     private long lastQueuedNanos;
+    private long lastTurnNanos;
     private long lastUnderWayNanos;
 
     GuardThread(Guard guard, String threadNames) {
@@ -73,20 +74,23 @@ final class GuardThread implements AutoCloseable {
         long process = processCpuNanos();
         long attributed = guard.counters().attributedCpuNanos.sum();
         long queued = guard.counters().queuedNanos.sum();
+        long forTurn = guard.counters().turnNanos.sum();
         long underWay = guard.counters().underWayNanos.sum();
         double seconds = (now - lastNanos) / 1e9;
         CpusAtHand.Answer at = cpus.now();
         double used = (process - lastProcessNanos) / (seconds * 1e9 * at.cpus());
         ServerThreads.Spent spent = spent(used);
+        double cpuNanos = seconds * 1e9 * at.cpus();
         double waited = spent.waitNanos() + queued - lastQueuedNanos;
         boolean measured = spent.runNanos() > LEAST_RUN_NANOS;
         guard.passed(now, new Measured(seconds, at.cpus(), at.from(), process - lastProcessNanos,
-            attributed - lastAttributedNanos, measured ? waited / (seconds * 1e9 * at.cpus()) : 0,
-            measured && underWay > lastUnderWayNanos ? (spent.runNanos() + waited) / (underWay - lastUnderWayNanos) : Double.NaN));
+            attributed - lastAttributedNanos, measured ? waited / cpuNanos : 0,
+            measured ? (forTurn - lastTurnNanos) / cpuNanos : 0, measured && underWay > lastUnderWayNanos ? (spent.runNanos() + waited) / (underWay - lastUnderWayNanos) : Double.NaN));
         lastNanos = now;
         lastProcessNanos = process;
         lastAttributedNanos = attributed;
         lastQueuedNanos = queued;
+        lastTurnNanos = forTurn;
         lastUnderWayNanos = underWay;
     }
 

@@ -125,6 +125,14 @@ public final class GuardedConnection {
         }
     }
 
+    /** The turn has come that it waited for. */
+    public void turnCame() {
+        long at = dispatchedNanos;
+        if (at != 0) {
+            guard.counters().turnNanos.add(Math.max(0, System.nanoTime() - at));
+        }
+    }
+
     /** A worker begins with it. */
     public void begun() {
         long at = dispatchedNanos;

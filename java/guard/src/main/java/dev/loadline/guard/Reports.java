@@ -14,7 +14,7 @@ final class Reports implements GuardMXBean {
     private final Guard guard;
     private final Counters counters;
     private ObjectName objectName;
-    private volatile Measured measured = new Measured(1, 1, "not measured yet", 0, 0, 0, Double.NaN);
+    private volatile Measured measured = new Measured(1, 1, "not measured yet", 0, 0, 0, 0, Double.NaN);
     private Long lastErrorNanos;
     private boolean saidLearnt;
     private double connectionsPerSecond;

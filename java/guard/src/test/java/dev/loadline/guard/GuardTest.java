@@ -37,7 +37,7 @@ class GuardTest {
     }
 
     private static void tick(Guard guard, double waiting) {
-        guard.passed(System.nanoTime(), new Measured(0.25, 1, "test", 240_000_000, 200_000_000, waiting, 1));
+        guard.passed(System.nanoTime(), new Measured(0.25, 1, "test", 240_000_000, 200_000_000, waiting, 0, 1));
     }
 
     private static RequestView request(String path) {

@@ -15,8 +15,15 @@ import org.junit.jupiter.api.Test;
 
 class TurnsTest {
     private final AtomicInteger most = new AtomicInteger(1);
-    private final Turns turns = new Turns(most::get);
+    private long nanos;
+    private final Turns turns = new Turns(most::get, () -> nanos);
     private final List<String> came = new ArrayList<>();
+
+    /** A tick ends in which the CPUs were used so far. */
+    private void tick(double utilization) {
+        nanos += 250_000_000;
+        turns.passed(0.25, utilization);
+    }
 
     private Turns.Turn turn(String name) {
         return turns.turn(() -> came.add(name));
@@ -68,10 +75,10 @@ class TurnsTest {
             turn(name).enter();
         }
         most.set(2);
-        turns.passed();
+        tick(1);
         assertEquals(List.of("b"), came);
         most.set(Integer.MAX_VALUE);
-        turns.passed();
+        tick(1);
         assertEquals(List.of("b", "c", "d"), came);
     }
 
@@ -81,13 +88,66 @@ class TurnsTest {
         lost.enter();
         turn("next").enter();
         for (int i = 0; i < Turns.LONGEST_TICKS; i++) {
-            turns.passed();
+            tick(1);
         }
         assertEquals(List.of(), came);
-        turns.passed();
+        tick(1);
         assertEquals(List.of("next"), came);
         lost.over();
         assertEquals(1, turns.computing(), "the next one's is its own");
+    }
+
+    /** As where a signature comes from another machine: whose turn it is waits for it, and the CPU has nothing to do. */
+    @Test
+    void when_cpus_idle_while_others_wait_more_have_their_turn_at_a_time() {
+        for (int i = 0; i < 10; i++) {
+            turn("t" + i).enter();
+        }
+        tick(0.1);
+        assertEquals(1, turns.computing(), "one tick may be the host's");
+        tick(0.1);
+        assertEquals(2, turns.computing());
+        tick(0.1);
+        assertEquals(4, turns.computing());
+        tick(0.9);
+        tick(0.9);
+        assertEquals(4, turns.computing());
+    }
+
+    @Test
+    void what_was_added_is_taken_back_in_time() {
+        List<Turns.Turn> all = new ArrayList<>();
+        for (int i = 0; i < 3; i++) {
+            all.add(turn("t" + i));
+            all.get(i).enter();
+        }
+        tick(0.1);
+        tick(0.1);
+        assertEquals(2, turns.computing());
+        all.forEach(Turns.Turn::over);
+        for (int i = 0; i < 60; i++) {
+            tick(1);
+        }
+        turn("one").enter();
+        turn("two").enter();
+        assertEquals(1, turns.computing());
+    }
+
+    @Test
+    void to_wait_while_the_cpus_work_says_nothing() {
+        for (int i = 0; i < 4; i++) {
+            Turns.Turn a = turn("a");
+            Turns.Turn b = turn("b");
+            a.enter();
+            b.enter();
+            nanos += 100_000_000;
+            a.over();
+            b.over();
+            tick(0.4);
+        }
+        turn("c").enter();
+        turn("d").enter();
+        assertEquals(1, turns.computing());
     }
 
     @Test

@@ -146,6 +146,7 @@ public class GuardedEndpoint extends NioEndpoint {
             return false;
         }
         Turns.Turn turn = now.turns().turn(() -> {
+            serving.connection().turnCame();
             if (!hand(wrapper, event, true, serving)) {
                 wrapper.close();
             }

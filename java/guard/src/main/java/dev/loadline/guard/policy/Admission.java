@@ -29,14 +29,14 @@ public final class Admission {
      * be empty soon after; with 3 response times scatter as widely as with a larger target, for less throughput.
      */
     static final double MOST_WAITING_NOW = 1.5;
-    /** Waiting that lasts, per target, from which those who are known are held back too. */
+    /** Waiting for a CPU or a thread that lasts, per target, from which those who are known are held back too. */
     static final double KNOWN_PATIENCE = 5;
     /** Refusing those who begin comes first: sessions under way are held back when that did not help for so long. */
     static final double KNOWN_GRACE_SECONDS = 2;
     /** Depth of the buckets otherwise, in intervals: more would let a crowd in that takes longer than that to serve. */
     private static final double CALM_SHARE = 0.5;
     /** Time of calm that ends refusing. */
-    private static final double CALM_SECONDS = 0.75;
+    private static final double CALM_SECONDS = 1;
     /**
      * Time of waiting that begins it, and waiting, per target. What a collection leaves behind is over sooner, and
      * random arrivals at nine tenths of what can be served make so many wait at times.
@@ -82,7 +82,7 @@ public final class Admission {
     private int refusedByBudget;
     private double calmSeconds;
     private double crowdedSeconds;
-    private double lastingWaitingOfTarget;
+    private double lastingCrowdingOfTarget;
     private double offeredCpus;
 
     /**
@@ -271,8 +271,8 @@ public final class Admission {
         share();
         boolean calm = refusedNow == 0 || offeredCpus < 0.98 * cpus * factor;
         calmSeconds = calm && correction.waiting() <= correction.targetWaiting() ? calmSeconds + seconds : 0;
-        lastingWaitingOfTarget = correction.lastingWaiting() / correction.targetWaiting();
-        crowdedSeconds = lastingWaitingOfTarget > CROWDED_WAITING ? crowdedSeconds + seconds : 0;
+        lastingCrowdingOfTarget = correction.lastingCrowding() / correction.targetWaiting();
+        crowdedSeconds = correction.lastingWaiting() > CROWDED_WAITING * correction.targetWaiting() ? crowdedSeconds + seconds : 0;
         if (crowdedSeconds >= CROWDED_SECONDS) {
             // The budget is not spent and yet threads wait: a cost is believed too low.
             refusing = true;
@@ -349,7 +349,7 @@ public final class Admission {
      * made of established connections alone.
      */
     public boolean closed() {
-        return refusingSeconds >= KNOWN_GRACE_SECONDS && lastingWaitingOfTarget > KNOWN_PATIENCE;
+        return refusingSeconds >= KNOWN_GRACE_SECONDS && lastingCrowdingOfTarget > KNOWN_PATIENCE;
     }
 
     /** N(k) of the paper for the interval that begins now: what is paced out is its unrounded value. */

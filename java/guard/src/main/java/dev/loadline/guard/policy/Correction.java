@@ -1,7 +1,5 @@
 package dev.loadline.guard.policy;
 
-import java.util.Arrays;
-
 /**
  * The closed loop: what is measured corrects the budget, so that neither a wrong cost nor other users of
  * the CPUs can overload or starve the server. Not thread-safe.
@@ -24,12 +22,7 @@ public final class Correction {
     private static final double FASTEST = 0.05;
     /** Change per second and idle CPU, so that a twentieth of the CPUs is worth more than the noise. */
     private static final double IDLE_GAIN = 3;
-    /**
-     * What lasts is the median of so many ticks, three seconds: a collection, or a host that takes the CPU away for a
-     * moment, is a tick or two of them, however many threads it keeps waiting. With an average in its place the factor
-     * falls with each pause, and a server on an unsteady host idles for a tenth of the time while it refuses.
-     */
-    private static final int LASTING_TICKS = 12;
+    private static final double FAST_SECONDS = 0.4;
     /** Utilization is smoothed over so long. */
     private static final double SLOW_SECONDS = 2;
     /** While nobody is refused nothing is learnt, and what was is forgotten: costs are learnt meanwhile. */
@@ -37,12 +30,11 @@ public final class Correction {
 
     private final double targetWaiting;
     private double factor = 1;
-    private final double[] lastWaiting = new double[LASTING_TICKS];
-    private int tick;
-    private double medianWaiting;
+    private final Lasting lastingWaiting = new Lasting();
+    private final Lasting lastingCrowding = new Lasting();
     private double slowUtilization;
     private double waiting;
-    private double tickWaiting;
+    private double crowding;
     private double competing = 1;
 
     /** @param targetWaiting events that may wait for a CPU, per CPU */
@@ -55,18 +47,20 @@ public final class Correction {
      *
      * @param seconds its length
      * @param utilization CPU time of the process per CPU time at hand, at most 1
-     * @param measuredWaiting events that waited for a CPU or a thread on average, per CPU
+     * @param measuredWaiting events that waited for a CPU, a thread or their turn on average, per CPU
+     * @param measuredForTurn those of them that waited for their turn
      * @param measuredCompeting share of the events under way that ran or waited to run; NaN when not measured
      * @param refusing whether someone was refused of late: otherwise little load is no error of the budget
      * @param byBudget of those refused in this tick, the share that the budget kept out while nobody had to wait
      */
-    public void passed(double seconds, double utilization, double measuredWaiting, double measuredCompeting,
-                       boolean refusing, double byBudget) {
-        tickWaiting = measuredWaiting;
-        lastWaiting[tick] = measuredWaiting;
-        tick = (tick + 1) % LASTING_TICKS;
-        medianWaiting = medianOf(lastWaiting);
-        waiting += (measuredWaiting - waiting) * (1 - Math.exp(-seconds / 0.4));
+    public void passed(double seconds, double utilization, double measuredWaiting, double measuredForTurn,
+                       double measuredCompeting, boolean refusing, double byBudget) {
+        double measuredCrowding = Math.max(0, measuredWaiting - measuredForTurn);
+        lastingWaiting.add(measuredWaiting);
+        lastingCrowding.add(measuredCrowding);
+        double fast = 1 - Math.exp(-seconds / FAST_SECONDS);
+        waiting += (measuredWaiting - waiting) * fast;
+        crowding += (measuredCrowding - crowding) * fast;
         if (!Double.isNaN(measuredCompeting)) {
             double share = Math.min(1, Math.max(0.02, measuredCompeting));
             competing += (share - competing) * (1 - Math.exp(-seconds));
@@ -77,9 +71,9 @@ public final class Correction {
         if (!refusing) {
             perSecond = -Math.log(factor) / FORGET_SECONDS;
         } else {
-            boolean alone = medianWaiting <= queueAt(slowUtilization);
+            boolean alone = lastingWaiting.median() <= queueAt(slowUtilization);
             // Where it is waiting that keeps people out, a larger budget would let nobody in.
-            double room = byBudget * Math.max(0, 1 - medianWaiting / targetWaiting);
+            double room = byBudget * Math.max(0, 1 - lastingWaiting.median() / targetWaiting);
             double idle = alone ? IDLE_GAIN * room * Math.max(0, BUSY - slowUtilization) : 0;
             double crowded = Math.max(0, lastingWaiting() / targetWaiting - 1);
             perSecond = Math.min(FASTEST, idle) - FASTEST * Math.min(1, crowded);
@@ -112,14 +106,17 @@ public final class Correction {
 
     /** Events that have waited for seconds and still do: neither a pause nor what it leaves behind. */
     public double lastingWaiting() {
-        return Math.min(tickWaiting, medianWaiting);
+        return lastingWaiting.still();
     }
 
-    /** The lower of the two in the middle. */
-    private static double medianOf(double[] values) {
-        double[] sorted = values.clone();
-        Arrays.sort(sorted);
-        return sorted[(sorted.length - 1) / 2];
+    /** The same of those that wait for a CPU or a thread: who waits for its turn keeps nobody else from either. */
+    public double lastingCrowding() {
+        return lastingCrowding.still();
+    }
+
+    /** Events that waited for a CPU or a thread, per CPU, smoothed over half a second. */
+    public double crowding() {
+        return crowding;
     }
 
     public double targetWaiting() {

@@ -16,7 +16,7 @@ public final class Shedding {
      *
      * @param nobodyAdmitted whether the guard is refusing and neither new nor resumed connections get in
      *     as they come: only then is the established load to blame
-     * @param waitingOfTarget measured waiting per target
+     * @param waitingOfTarget waiting for a CPU or a thread, as measured, per target
      */
     public void passed(double seconds, boolean nobodyAdmitted, double waitingOfTarget) {
         if (nobodyAdmitted && waitingOfTarget > 3) {

@@ -310,7 +310,7 @@ class AdmissionTest {
     void when_threads_wait_for_seconds_sessions_under_way_are_held_back_too() {
         offer(500, 5, 1);
         for (int i = 0; i < 16; i++) {
-            correction.passed(0.25, 1, 40, 1, true, 1);
+            correction.passed(0.25, 1, 40, 0, 1, true, 1);
             now += TICK;
             admission.passed(now, 0.25, 1, correction);
         }
@@ -318,10 +318,21 @@ class AdmissionTest {
     }
 
     @Test
+    void handshakes_that_wait_for_their_turns_break_no_session() {
+        offer(500, 5, 1);
+        for (int i = 0; i < 16; i++) {
+            correction.passed(0.25, 1, 40, 38, 1, true, 1);
+            now += TICK;
+            admission.passed(now, 0.25, 1, correction);
+        }
+        assertEquals(Verdict.RESUME_ONLY, admission.claim(now, Customer.SILVER, Standing.KNOWN, 8, true));
+    }
+
+    @Test
     void sessions_under_way_are_held_back_only_when_refusing_others_did_not_help() {
         int ticks = 0;
         while (!admission.refusing()) {
-            correction.passed(0.25, 1, 40, 1, false, 0);
+            correction.passed(0.25, 1, 40, 0, 1, false, 0);
             now += TICK;
             admission.passed(now, 0.25, 1, correction);
             assertTrue(++ticks < 40, "waiting alone begins refusing");
@@ -329,13 +340,13 @@ class AdmissionTest {
         assertEquals(Verdict.REFUSE_BUDGET, admission.fresh(now, Customer.SILVER, 8));
         for (int i = 0; i < 6; i++) {
             assertEquals(Verdict.RESUME_ONLY, admission.claim(now, Customer.SILVER, Standing.KNOWN, 8, true));
-            correction.passed(0.25, 1, 40, 1, true, 0);
+            correction.passed(0.25, 1, 40, 0, 1, true, 0);
             now += TICK;
             admission.passed(now, 0.25, 1, correction);
         }
         // The waiting is over: that it lasted is no reason any more.
         for (int i = 0; i < 8; i++) {
-            correction.passed(0.25, 1, 0, 1, true, 0);
+            correction.passed(0.25, 1, 0, 0, 1, true, 0);
             now += TICK;
             admission.passed(now, 0.25, 1, correction);
         }
@@ -408,7 +419,7 @@ class AdmissionTest {
     @Test
     void threads_that_wait_for_long_begin_refusing_even_with_budget_left() {
         for (int i = 0; i < 16; i++) {
-            correction.passed(0.25, 1, 20, 1, false, 1);
+            correction.passed(0.25, 1, 20, 0, 1, false, 1);
             now += TICK;
             admission.passed(now, 0.25, 1, correction);
         }

@@ -36,7 +36,7 @@ class CorrectionTest {
             // All in the system wait for one CPU: by Little's law as long per running as there are others.
             double waiting = backlog / realMs;
             waited += tick >= 600 ? waiting : 0;
-            loop.passed(0.25, usedNow / 250, waiting, 1, admission.refusing(), admission.byBudget());
+            loop.passed(0.25, usedNow / 250, waiting, 0, 1, admission.refusing(), admission.byBudget());
             admission.passed((tick + 1) * 250L * MS, 0.25, 1, loop);
         }
         return new double[] {used / 30_000, waited / 120};
@@ -60,10 +60,10 @@ class CorrectionTest {
         var loop = new Correction(4);
         assertEquals(9, loop.waitingNow(20, 2), 0.01);
         for (int i = 0; i < 100; i++) {
-            loop.passed(0.25, 1, 0, 0.25, false, 1);
+            loop.passed(0.25, 1, 0, 0, 0.25, false, 1);
         }
         assertEquals(1.5, loop.waitingNow(20, 2), 0.01);
-        loop.passed(0.25, 1, 0, Double.NaN, false, 1);
+        loop.passed(0.25, 1, 0, 0, Double.NaN, false, 1);
         assertEquals(1.5, loop.waitingNow(20, 2), 0.01);
         assertEquals(0, loop.waitingNow(0, 2));
     }
@@ -72,7 +72,7 @@ class CorrectionTest {
     void cpus_that_others_use_are_not_taken_for_unused() {
         var loop = new Correction(6);
         for (int i = 0; i < 40; i++) {
-            loop.passed(0.25, 0.5, 3, 1, true, 1);
+            loop.passed(0.25, 0.5, 3, 0, 1, true, 1);
         }
         assertTrue(loop.factor() < 1.2, "factor " + loop.factor());
     }
@@ -81,11 +81,11 @@ class CorrectionTest {
     void a_budget_that_keeps_nobody_out_does_not_grow() {
         var loop = new Correction(6);
         for (int i = 0; i < 80; i++) {
-            loop.passed(0.25, 0.7, 1, 1, true, 0);
+            loop.passed(0.25, 0.7, 1, 0, 1, true, 0);
         }
         assertEquals(1, loop.factor());
         for (int i = 0; i < 80; i++) {
-            loop.passed(0.25, 0.7, 1, 1, true, 1);
+            loop.passed(0.25, 0.7, 1, 0, 1, true, 1);
         }
         assertTrue(loop.factor() > 1.5, "factor " + loop.factor());
     }
@@ -93,26 +93,37 @@ class CorrectionTest {
     @Test
     void what_a_pause_leaves_behind_teaches_nothing() {
         var loop = new Correction(6);
-        loop.passed(0.25, 1, 100, 1, true, 0);
+        loop.passed(0.25, 1, 100, 0, 1, true, 0);
         for (int i = 0; i < 12; i++) {
-            loop.passed(0.25, 0.97, 2, 1, true, 0);
+            loop.passed(0.25, 0.97, 2, 0, 1, true, 0);
         }
         assertEquals(1, loop.factor());
         for (int i = 0; i < 20; i++) {
-            loop.passed(0.25, 1, 100, 1, true, 0);
+            loop.passed(0.25, 1, 100, 0, 1, true, 0);
         }
         assertTrue(loop.factor() < 0.9, "waiting that lasts does: factor " + loop.factor());
+    }
+
+    @Test
+    void who_waits_for_a_turn_crowds_nobody() {
+        var loop = new Correction(6);
+        for (int i = 0; i < 20; i++) {
+            loop.passed(0.25, 1, 100, 97, 1, true, 0);
+        }
+        assertEquals(100, loop.lastingWaiting());
+        assertEquals(3, loop.lastingCrowding());
+        assertEquals(3, loop.crowding(), 0.1);
     }
 
     @Test
     void a_host_that_takes_the_cpu_away_every_second_teaches_nothing() {
         var loop = new Correction(6);
         for (int i = 0; i < 160; i++) {
-            loop.passed(0.25, 0.97, i % 4 == 0 ? 100 : 4, 1, i >= 80, 1);
+            loop.passed(0.25, 0.97, i % 4 == 0 ? 100 : 4, 0, 1, i >= 80, 1);
         }
         assertEquals(1, loop.factor(), 0.001);
         for (int i = 0; i < 80; i++) {
-            loop.passed(0.25, 0.8, i % 4 == 0 ? 100 : 2, 1, true, 1);
+            loop.passed(0.25, 0.8, i % 4 == 0 ? 100 : 2, 0, 1, true, 1);
         }
         assertTrue(loop.factor() > 1.5, "idle CPUs are given to those who are refused: factor " + loop.factor());
     }
@@ -121,7 +132,7 @@ class CorrectionTest {
     void without_refusing_nothing_is_learnt_about_the_budget() {
         var loop = new Correction(4);
         for (int i = 0; i < 1_000; i++) {
-            loop.passed(0.25, 0.1, 0, 1, false, 1);
+            loop.passed(0.25, 0.1, 0, 0, 1, false, 1);
         }
         assertEquals(1, loop.factor());
     }

@@ -69,7 +69,7 @@ final class SimulatedSite {
     private final Costs costs = new Costs(0, 0);
     private final Correction correction = new Correction(GuardSettings.defaults().targetWaiting());
     private final Admission admission = new Admission(1, 0.95, costs, 0);
-    private final Turns turns = new Turns(this::handshakesAtATime);
+    private final Turns turns = new Turns(this::handshakesAtATime, this::nanoTime);
 
     private double now;
     /** What each job has been given so far that was there all the time. */
@@ -78,6 +78,7 @@ final class SimulatedSite {
     private double hostSpeed = 1;
     private double busy;
     private double waited;
+    private double waitedForTurn;
     private double underWay;
     private double attributed;
     private final double[] requests = new double[Outcome.values().length];
@@ -142,7 +143,11 @@ final class SimulatedSite {
     }
 
     private int handshakesAtATime() {
-        return guarded && admission.refusing() ? 1 : Integer.MAX_VALUE;
+        return guarded ? 1 : Integer.MAX_VALUE;
+    }
+
+    private long nanoTime() {
+        return (long) (now * 1e9);
     }
 
     private boolean counts() {
@@ -173,6 +178,7 @@ final class SimulatedSite {
             given += running / sharing;
             waited += (under - 1) * seconds;
         }
+        waitedForTurn += turns.waiting() * seconds;
         underWay += under * seconds;
         // A collection uses the CPU too.
         double spent = under > 0 ? seconds : seconds - running;
@@ -204,7 +210,7 @@ final class SimulatedSite {
     private void connect(Session session) {
         if (guarded) {
             double waiting = correction.waitingNow(jobs.size() + turns.waiting(), 1) / correction.targetWaiting();
-            long at = (long) (now * 1e9);
+            long at = nanoTime();
             session.verdict = session.standing == Standing.NEW ? admission.fresh(at, Customer.SILVER, waiting)
                 : admission.claim(at, Customer.SILVER, session.standing, waiting, true);
             if (session.verdict.refuses()) {
@@ -288,10 +294,10 @@ final class SimulatedSite {
             requests[outcome.ordinal()] = 0;
         }
         costs.passed(TICK_S, (long) (attributed * 1e9), (long) (busy * 1e9), 1);
-        correction.passed(TICK_S, utilization, measured ? waited / TICK_S : 0,
+        correction.passed(TICK_S, utilization, measured ? waited / TICK_S : 0, measured ? waitedForTurn / TICK_S : 0,
             measured && underWay > 0 ? Math.min(1, (busy + waited) / underWay) : Double.NaN, admission.refusing(), admission.byBudget());
-        admission.passed((long) (now * 1e9), TICK_S, 1, correction);
-        turns.passed();
-        busy = waited = underWay = attributed = 0;
+        admission.passed(nanoTime(), TICK_S, 1, correction);
+        turns.passed(TICK_S, utilization);
+        busy = waited = waitedForTurn = underWay = attributed = 0;
     }
 }
