@@ -23,7 +23,7 @@ class HandshakeTurnsTest {
 
     @Test
     void a_full_handshake_waits_for_its_turn() throws Exception {
-        try (var server = new TestServer("cpus=1", ChaosTest.TLS); var pool = new Pool()) {
+        try (var server = new TestServer("cpus=1", ChaosTest.TLS); var pool = new Pool(8)) {
             var turns = server.protocol().guard().turns();
             var held = turns.turn(() -> { });
             assertTrue(held.enter());
@@ -65,9 +65,27 @@ class HandshakeTurnsTest {
         }
     }
 
+    @Test
+    void where_another_machine_signs_handshakes_do_not_wait_for_each_other_long() throws Exception {
+        int clients = 64;
+        try (var signing = new SlowSigning(100); var server = new TestServer("cpus=1", ChaosTest.TLS); var pool = new Pool(clients)) {
+            var served = new AtomicInteger();
+            for (int i = 0; i < clients; i++) {
+                pool.execute(() -> served.addAndGet(new TlsClient("TLSv1.3", server.port()).served() ? 1 : 0));
+            }
+            TestServer.until("all are served", () -> served.get() == clients);
+            assertTrue(signing.mostAtATime() >= 4, "at a time: " + signing.mostAtATime());
+            assertEquals(0, server.figures().getErrors());
+        }
+    }
+
     /** Threads for clients that wait. */
     private static final class Pool implements AutoCloseable {
-        private final ExecutorService threads = Executors.newFixedThreadPool(8);
+        private final ExecutorService threads;
+
+        Pool(int size) {
+            threads = Executors.newFixedThreadPool(size);
+        }
 
         interface Task {
             void run() throws Exception;
