@@ -82,7 +82,7 @@ public class GuardedEndpoint extends NioEndpoint {
         if (!isSSLEnabled()) {
             return super.setSocketOptions(socket);
         }
-        NioSocketWrapper wrapper = null;
+        GuardedSocketWrapper wrapper = null;
         try {
             NioChannel channel = getNioChannels() == null ? null : getNioChannels().pop();
             if (!(channel instanceof GuardedChannel)) {
@@ -92,7 +92,7 @@ public class GuardedEndpoint extends NioEndpoint {
                 channel = new GuardedChannel(new SocketBufferHandler(socketProperties.getAppReadBufSize(),
                     socketProperties.getAppWriteBufSize(), socketProperties.getDirectBuffer()), this);
             }
-            var made = new NioSocketWrapper(channel, this);
+            var made = new GuardedSocketWrapper(channel, this);
             channel.reset(socket, made);
             connections.put(socket, made);
             wrapper = made;
@@ -103,11 +103,12 @@ public class GuardedEndpoint extends NioEndpoint {
             wrapper.setReadTimeout(getConnectionTimeout());
             wrapper.setWriteTimeout(getConnectionTimeout());
             wrapper.setKeepAliveLeft(getMaxKeepAliveRequests());
-            if (now != null) {
+            if (now == null) {
+                wrapper.register();
+            } else {
                 ((GuardedChannel) channel).greet(wrapper, now.connection(address(socket)));
-                greeting.add((GuardedChannel) channel);
+                return hearAtOnce((GuardedChannel) channel, wrapper);
             }
-            getPoller().register(wrapper);
             return true;
         } catch (Exception | LinkageError e) {
             LOG.log(System.Logger.Level.ERROR, "loadline-guard: a connection could not be set up", e);
@@ -132,14 +133,42 @@ public class GuardedEndpoint extends NioEndpoint {
             }
             Serving serving = channel.serving();
             if (serving != null) {
-                serving.connection().dispatched();
-                return greeting && waits(wrapper, event, serving) || hand(wrapper, event, dispatch, serving);
+                return greeting ? begin(wrapper, event, serving) : hand(wrapper, event, dispatch, serving);
             }
         }
         return super.processSocket(wrapper, event, dispatch);
     }
 
-    /** Whether this connection has just said hello and its handshake is not to compute yet: who gives a turn back hands it on. */
+    /**
+     * On the acceptor's thread: a busy server comes to accept a connection when its hello is there already, and who
+     * is refused then costs neither the poller nor the selector anything.
+     */
+    private boolean hearAtOnce(GuardedChannel channel, GuardedSocketWrapper wrapper) {
+        switch (channel.hear()) {
+            case MORE -> {
+                greeting.add(channel);
+                wrapper.register();
+            }
+            case CLOSE -> wrapper.close();
+            case GO_ON -> {
+                return begin(wrapper, SocketEvent.OPEN_READ, channel.serving());
+            }
+        }
+        return true;
+    }
+
+    /** It has said hello and is let in. */
+    private boolean begin(SocketWrapperBase<NioChannel> wrapper, SocketEvent event, Serving serving) {
+        serving.connection().dispatched();
+        return waits(wrapper, event, serving) || run(wrapper, event, true, serving);
+    }
+
+    private boolean hand(SocketWrapperBase<NioChannel> wrapper, SocketEvent event, boolean dispatch, Serving serving) {
+        serving.connection().dispatched();
+        return run(wrapper, event, dispatch, serving);
+    }
+
+    /** Whether its handshake is not to compute yet: who gives a turn back hands it on. */
     private boolean waits(SocketWrapperBase<NioChannel> wrapper, SocketEvent event, Serving serving) {
         Guard now = active();
         if (now == null || !serving.connection().computesInFull()) {
@@ -147,7 +176,7 @@ public class GuardedEndpoint extends NioEndpoint {
         }
         Turns.Turn turn = now.turns().turn(() -> {
             serving.connection().turnCame();
-            if (!hand(wrapper, event, true, serving)) {
+            if (!run(wrapper, event, true, serving)) {
                 wrapper.close();
             }
         });
@@ -155,7 +184,7 @@ public class GuardedEndpoint extends NioEndpoint {
         return !turn.enter();
     }
 
-    private boolean hand(SocketWrapperBase<NioChannel> wrapper, SocketEvent event, boolean dispatch, Serving serving) {
+    private boolean run(SocketWrapperBase<NioChannel> wrapper, SocketEvent event, boolean dispatch, Serving serving) {
         if (super.processSocket(wrapper, event, dispatch)) {
             return true;
         }
@@ -190,6 +219,11 @@ public class GuardedEndpoint extends NioEndpoint {
                 now.refusedUnheard(Refused.SLOW_HELLO);
             }
         }
+    }
+
+    /** Closes what is left after a stop: Tomcat closes those that its poller knows. */
+    void closeAll() {
+        getConnections().forEach(SocketWrapperBase::close);
     }
 
     /** Connections that have not said hello yet. */

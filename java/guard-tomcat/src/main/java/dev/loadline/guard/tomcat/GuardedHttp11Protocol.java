@@ -91,6 +91,7 @@ public class GuardedHttp11Protocol extends Http11NioProtocol {
         try {
             super.stop();
         } finally {
+            endpoint.closeAll();
             closeGuard();
         }
     }

@@ -66,6 +66,21 @@ class HandshakeTurnsTest {
     }
 
     @Test
+    void who_waits_for_its_turn_when_the_connector_stops_is_closed() throws Exception {
+        try (var server = new TestServer("cpus=1", ChaosTest.TLS)) {
+            byte[] hello = new TlsClient("TLSv1.3", server.port()).hello();
+            assertTrue(server.protocol().guard().turns().turn(() -> { }).enter());
+            try (var socket = new Socket("127.0.0.1", server.port())) {
+                socket.setSoTimeout(20_000);
+                socket.getOutputStream().write(hello);
+                TestServer.until("it waits", () -> server.figures().getHandshakesWaiting() == 1);
+                server.restart();
+                assertEquals(-1, socket.getInputStream().read());
+            }
+        }
+    }
+
+    @Test
     void where_another_machine_signs_handshakes_do_not_wait_for_each_other_long() throws Exception {
         int clients = 64;
         try (var signing = new SlowSigning(100); var server = new TestServer("cpus=1", ChaosTest.TLS); var pool = new Pool(clients)) {
