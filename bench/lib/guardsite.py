@@ -19,6 +19,9 @@ import harness
 GUARD = os.path.join(harness.ROOT, "java", "guard-tomcat", "target", "loadline-guard-tomcat.jar")
 START_S = 120
 TICKS = os.sysconf("SC_CLK_TCK")
+# Fixed, and large enough for the sessions of the last ten minutes and the TLS sessions that JSSE keeps (some 700 MB
+# after half an hour): with less, full collections take a part of the CPU that grows with the bench.
+HEAP = ("-Xms2g", "-Xmx2g", "-Xmn600m")
 # What one CPU of today serves, more or less, in sessions per second: only for warming up.
 WARM_RATE = 200
 
@@ -46,7 +49,7 @@ class Site:
             sys.exit(f"{GUARD} is missing: run `make build` first")
         on = on if on is not None else str(cpus()[0])
         self.process = subprocess.Popen(
-            ["taskset", "-c", on, "java", "-Xms1g", "-Xmx1g", "-Xmn600m", *options, *(f"-D{k}={v}" for k, v in properties.items()), "-cp", path,
+            ["taskset", "-c", on, "java", *HEAP, *options, *(f"-D{k}={v}" for k, v in properties.items()), "-cp", path,
              "dev.loadline.auction.Main", "--port", "0", "--port-file", self.port_file, "--max-seconds", str(max_seconds)],
             stdout=self.log, stderr=subprocess.STDOUT)
 

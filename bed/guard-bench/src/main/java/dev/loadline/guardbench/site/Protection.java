@@ -15,11 +15,14 @@ import org.apache.tomcat.util.descriptor.web.FilterMap;
 /**
  * Puts one protection in front of the site. {@code -Dprotection=} names it: {@code unguarded} (Tomcat as it
  * comes), {@code guarded} (the guard; {@code -Dprotection.guard} holds its options), {@code tomcat-limits},
- * {@code concurrency-limits}, {@code resilience4j}; each peer's figures are properties of their own.
+ * {@code concurrency-limits}, {@code resilience4j}; each peer's figures are properties of their own. Tomcat's limits
+ * can be set for each of them.
  * {@code -Dprotection.counts=FILE} has {@link ReplyCounts} written.
  */
 public final class Protection implements ConnectorExtension {
     private static final String GUARDED = "dev.loadline.guard.tomcat.GuardedHttp11Protocol";
+
+    private static final String[] LIMITS = {"maxConnections", "acceptCount", "maxThreads", "minSpareThreads"};
 
     private final String name = System.getProperty("protection", "unguarded");
 
@@ -34,17 +37,15 @@ public final class Protection implements ConnectorExtension {
         if (counts != null && connector.getSecure()) {
             onceInService(connector, () -> count(connector, Path.of(counts)));
         }
-        switch (name) {
-            case "unguarded" -> { }
-            case "guarded" -> connector.setProperty("guard", System.getProperty("protection.guard", ""));
-            case "tomcat-limits" -> {
-                for (String limit : new String[] {"maxConnections", "acceptCount", "maxThreads", "minSpareThreads"}) {
-                    String value = System.getProperty("protection." + limit);
-                    if (value != null) {
-                        connector.setProperty(limit, value);
-                    }
-                }
+        for (String limit : LIMITS) {
+            String value = System.getProperty("protection." + limit);
+            if (value != null) {
+                connector.setProperty(limit, value);
             }
+        }
+        switch (name) {
+            case "unguarded", "tomcat-limits" -> { }
+            case "guarded" -> connector.setProperty("guard", System.getProperty("protection.guard", ""));
             case "concurrency-limits" -> inFront(connector, ConcurrencyLimitsFilter.ofProperties());
             case "resilience4j" -> inFront(connector, Resilience4jFilter.ofProperties());
             default -> throw new IllegalArgumentException("-Dprotection=" + name

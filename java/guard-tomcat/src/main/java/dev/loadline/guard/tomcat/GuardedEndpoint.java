@@ -26,12 +26,15 @@ public class GuardedEndpoint extends NioEndpoint {
     private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
     private static final boolean CPU_TIME = THREADS.isCurrentThreadCpuTimeSupported();
     private static final InetAddress UNKNOWN = InetAddress.getLoopbackAddress();
+    private static final long SAY_AGAIN_NANOS = 60_000_000_000L;
 
     /** Connections whose hello is not whole yet: none stays longer than the time-out. */
     private final Set<GuardedChannel> greeting = ConcurrentHashMap.newKeySet();
     private volatile Guard guard;
     private volatile boolean speaksTls13;
     private volatile boolean restricts;
+    /** When it was said last that the connector takes no more connections; null: never. */
+    private Long saidFullNanos;
 
     /** The guard to ask from now on. */
     void guard(Guard guard) {
@@ -44,6 +47,7 @@ public class GuardedEndpoint extends NioEndpoint {
         }
         readProtocols();
         guard.onTick(this::expire);
+        guard.onTick(this::sayWhenFull);
     }
 
     /** Reads which versions of TLS are enabled: known once the endpoint is bound. */
@@ -218,6 +222,17 @@ public class GuardedEndpoint extends NioEndpoint {
                 greeting.remove(channel);
                 now.refusedUnheard(Refused.SLOW_HELLO);
             }
+        }
+    }
+
+    /** Whoever waits behind Tomcat's own limit does so unheard, those who resume too: an administrator must know. */
+    private void sayWhenFull() {
+        long most = getMaxConnections();
+        long now = System.nanoTime();
+        if (most > 0 && connections.size() >= most && (saidFullNanos == null || now - saidFullNanos > SAY_AGAIN_NANOS)) {
+            saidFullNanos = now;
+            LOG.log(System.Logger.Level.WARNING, "loadline-guard: " + most + " connections are open, all that maxConnections of"
+                + " this connector allows: whoever comes waits where the guard does not hear who resumes. Raise maxConnections.");
         }
     }
 

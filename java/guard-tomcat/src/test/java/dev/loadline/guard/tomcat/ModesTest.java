@@ -13,6 +13,12 @@ import dev.loadline.guard.policy.Customer;
 import dev.loadline.guard.policy.Priority;
 import java.lang.management.ManagementFactory;
 import java.net.InetAddress;
+import java.net.Socket;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.logging.Handler;
+import java.util.logging.LogRecord;
+import java.util.logging.Logger;
 import javax.management.Attribute;
 import javax.management.MBeanServer;
 import javax.management.ObjectName;
@@ -35,6 +41,40 @@ class ModesTest {
             }
             assertEquals(3, server.figures().getRefusedNew());
             assertTrue(server.figures().isRefusing());
+        }
+    }
+
+    @Test
+    void a_connector_that_takes_no_more_connections_is_said_in_the_log() throws Exception {
+        List<String> said = new CopyOnWriteArrayList<>();
+        var log = Logger.getLogger("loadline-guard");
+        var handler = new Handler() {
+            @Override
+            public void publish(LogRecord entry) {
+                said.add(entry.getMessage());
+            }
+
+            @Override
+            public void flush() {
+            }
+
+            @Override
+            public void close() {
+            }
+        };
+        log.addHandler(handler);
+        try (var server = new TestServer(ALL, TLS, "maxConnections=3"); var one = new Socket("127.0.0.1", server.port());
+             var two = new Socket("127.0.0.1", server.port())) {
+            TestServer.until("two are open", () -> server.figures().getOpenConnections() == 2);
+            Thread.sleep(600); // two ticks
+            assertEquals(0, said.stream().filter(s -> s.contains("maxConnections")).count());
+            try (var three = new Socket("127.0.0.1", server.port())) {
+                TestServer.until("it is said", () -> said.stream().anyMatch(s -> s.contains("3 connections are open")));
+                Thread.sleep(600);
+            }
+            assertEquals(1, said.stream().filter(s -> s.contains("maxConnections")).count(), "once a minute is enough");
+        } finally {
+            log.removeHandler(handler);
         }
     }
 
