@@ -320,7 +320,7 @@ public final class Guard implements AutoCloseable {
             correction.passed(measured.seconds(), measured.utilization(), measured.waiting(), measured.forTurn(),
                 measured.competing(), admission.refusing(), admission.byBudget());
             admission.passed(nowNanos, measured.seconds(), measured.cpus(), correction);
-            shedding.passed(measured.seconds(), admission.closed(), correction.crowding() / correction.targetWaiting());
+            shedding.passed(measured.seconds(), admission.closed(), correction.contention() / correction.targetWaiting());
             shed = shedding.level() > 0;
             double mostPages = measured.cpus() * settings.pageShare() * 1e9;
             pageCpuNanos = Math.min(Math.max(mostPages, costs.handshakeCpuNanos()),

@@ -85,7 +85,8 @@ final class GuardThread implements AutoCloseable {
         boolean measured = spent.runNanos() > LEAST_RUN_NANOS;
         guard.passed(now, new Measured(seconds, at.cpus(), at.from(), process - lastProcessNanos,
             attributed - lastAttributedNanos, measured ? waited / cpuNanos : 0,
-            measured ? (forTurn - lastTurnNanos) / cpuNanos : 0, measured && underWay > lastUnderWayNanos ? (spent.runNanos() + waited) / (underWay - lastUnderWayNanos) : Double.NaN));
+            measured ? (forTurn - lastTurnNanos) / cpuNanos : 0,
+            measured && underWay > lastUnderWayNanos ? (spent.runNanos() + waited) / (underWay - lastUnderWayNanos) : Double.NaN));
         lastNanos = now;
         lastProcessNanos = process;
         lastAttributedNanos = attributed;

@@ -137,7 +137,11 @@ public class GuardedEndpoint extends NioEndpoint {
             }
             Serving serving = channel.serving();
             if (serving != null) {
-                return greeting ? begin(wrapper, event, serving) : hand(wrapper, event, dispatch, serving);
+                if (greeting) {
+                    return begin(wrapper, event, serving);
+                }
+                serving.connection().dispatched();
+                return toWorker(wrapper, event, dispatch, serving);
             }
         }
         return super.processSocket(wrapper, event, dispatch);
@@ -164,12 +168,7 @@ public class GuardedEndpoint extends NioEndpoint {
     /** It has said hello and is let in. */
     private boolean begin(SocketWrapperBase<NioChannel> wrapper, SocketEvent event, Serving serving) {
         serving.connection().dispatched();
-        return waits(wrapper, event, serving) || run(wrapper, event, true, serving);
-    }
-
-    private boolean hand(SocketWrapperBase<NioChannel> wrapper, SocketEvent event, boolean dispatch, Serving serving) {
-        serving.connection().dispatched();
-        return run(wrapper, event, dispatch, serving);
+        return waits(wrapper, event, serving) || toWorker(wrapper, event, true, serving);
     }
 
     /** Whether its handshake is not to compute yet: who gives a turn back hands it on. */
@@ -180,7 +179,7 @@ public class GuardedEndpoint extends NioEndpoint {
         }
         Turns.Turn turn = now.turns().turn(() -> {
             serving.connection().turnCame();
-            if (!run(wrapper, event, true, serving)) {
+            if (!toWorker(wrapper, event, true, serving)) {
                 wrapper.close();
             }
         });
@@ -188,7 +187,7 @@ public class GuardedEndpoint extends NioEndpoint {
         return !turn.enter();
     }
 
-    private boolean run(SocketWrapperBase<NioChannel> wrapper, SocketEvent event, boolean dispatch, Serving serving) {
+    private boolean toWorker(SocketWrapperBase<NioChannel> wrapper, SocketEvent event, boolean dispatch, Serving serving) {
         if (super.processSocket(wrapper, event, dispatch)) {
             return true;
         }

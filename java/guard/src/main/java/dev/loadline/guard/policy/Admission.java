@@ -82,7 +82,7 @@ public final class Admission {
     private int refusedByBudget;
     private double calmSeconds;
     private double crowdedSeconds;
-    private double lastingCrowdingOfTarget;
+    private double lastingContentionOfTarget;
     private double offeredCpus;
 
     /**
@@ -271,7 +271,7 @@ public final class Admission {
         share();
         boolean calm = refusedNow == 0 || offeredCpus < 0.98 * cpus * factor;
         calmSeconds = calm && correction.waiting() <= correction.targetWaiting() ? calmSeconds + seconds : 0;
-        lastingCrowdingOfTarget = correction.lastingCrowding() / correction.targetWaiting();
+        lastingContentionOfTarget = correction.lastingContention() / correction.targetWaiting();
         crowdedSeconds = correction.lastingWaiting() > CROWDED_WAITING * correction.targetWaiting() ? crowdedSeconds + seconds : 0;
         if (crowdedSeconds >= CROWDED_SECONDS) {
             // The budget is not spent and yet threads wait: a cost is believed too low.
@@ -349,7 +349,7 @@ public final class Admission {
      * made of established connections alone.
      */
     public boolean closed() {
-        return refusingSeconds >= KNOWN_GRACE_SECONDS && lastingCrowdingOfTarget > KNOWN_PATIENCE;
+        return refusingSeconds >= KNOWN_GRACE_SECONDS && lastingContentionOfTarget > KNOWN_PATIENCE;
     }
 
     /** N(k) of the paper for the interval that begins now: what is paced out is its unrounded value. */

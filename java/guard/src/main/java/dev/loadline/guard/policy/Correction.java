@@ -31,10 +31,10 @@ public final class Correction {
     private final double targetWaiting;
     private double factor = 1;
     private final Lasting lastingWaiting = new Lasting();
-    private final Lasting lastingCrowding = new Lasting();
+    private final Lasting lastingContention = new Lasting();
     private double slowUtilization;
     private double waiting;
-    private double crowding;
+    private double contention;
     private double competing = 1;
 
     /** @param targetWaiting events that may wait for a CPU, per CPU */
@@ -55,12 +55,12 @@ public final class Correction {
      */
     public void passed(double seconds, double utilization, double measuredWaiting, double measuredForTurn,
                        double measuredCompeting, boolean refusing, double byBudget) {
-        double measuredCrowding = Math.max(0, measuredWaiting - measuredForTurn);
+        double measuredContention = Math.max(0, measuredWaiting - measuredForTurn);
         lastingWaiting.add(measuredWaiting);
-        lastingCrowding.add(measuredCrowding);
+        lastingContention.add(measuredContention);
         double fast = 1 - Math.exp(-seconds / FAST_SECONDS);
         waiting += (measuredWaiting - waiting) * fast;
-        crowding += (measuredCrowding - crowding) * fast;
+        contention += (measuredContention - contention) * fast;
         if (!Double.isNaN(measuredCompeting)) {
             double share = Math.min(1, Math.max(0.02, measuredCompeting));
             competing += (share - competing) * (1 - Math.exp(-seconds));
@@ -110,13 +110,13 @@ public final class Correction {
     }
 
     /** The same of those that wait for a CPU or a thread: who waits for its turn keeps nobody else from either. */
-    public double lastingCrowding() {
-        return lastingCrowding.still();
+    public double lastingContention() {
+        return lastingContention.still();
     }
 
     /** Events that waited for a CPU or a thread, per CPU, smoothed over half a second. */
-    public double crowding() {
-        return crowding;
+    public double contention() {
+        return contention;
     }
 
     public double targetWaiting() {

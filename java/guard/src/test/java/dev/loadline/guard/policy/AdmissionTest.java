@@ -44,6 +44,13 @@ class AdmissionTest {
         now = end;
     }
 
+    /** A tick ends in which a full CPU was measured, and so many waited. */
+    private void tick(double waiting, double forTurn, boolean refusing, double byBudget) {
+        correction.passed(0.25, 1, waiting, forTurn, 1, refusing, byBudget);
+        now += TICK;
+        admission.passed(now, 0.25, 1, correction);
+    }
+
     @Test
     void nobody_is_refused_below_what_can_be_served() {
         offer(95, 60, 1);
@@ -310,9 +317,7 @@ class AdmissionTest {
     void when_threads_wait_for_seconds_sessions_under_way_are_held_back_too() {
         offer(500, 5, 1);
         for (int i = 0; i < 16; i++) {
-            correction.passed(0.25, 1, 40, 0, 1, true, 1);
-            now += TICK;
-            admission.passed(now, 0.25, 1, correction);
+            tick(40, 0, true, 1);
         }
         assertEquals(Verdict.REFUSE_CEILING, admission.claim(now, Customer.SILVER, Standing.KNOWN, 0, true));
     }
@@ -321,9 +326,7 @@ class AdmissionTest {
     void handshakes_that_wait_for_their_turns_break_no_session() {
         offer(500, 5, 1);
         for (int i = 0; i < 16; i++) {
-            correction.passed(0.25, 1, 40, 38, 1, true, 1);
-            now += TICK;
-            admission.passed(now, 0.25, 1, correction);
+            tick(40, 38, true, 1);
         }
         assertEquals(Verdict.RESUME_ONLY, admission.claim(now, Customer.SILVER, Standing.KNOWN, 8, true));
     }
@@ -332,23 +335,17 @@ class AdmissionTest {
     void sessions_under_way_are_held_back_only_when_refusing_others_did_not_help() {
         int ticks = 0;
         while (!admission.refusing()) {
-            correction.passed(0.25, 1, 40, 0, 1, false, 0);
-            now += TICK;
-            admission.passed(now, 0.25, 1, correction);
+            tick(40, 0, false, 0);
             assertTrue(++ticks < 40, "waiting alone begins refusing");
         }
         assertEquals(Verdict.REFUSE_BUDGET, admission.fresh(now, Customer.SILVER, 8));
         for (int i = 0; i < 6; i++) {
             assertEquals(Verdict.RESUME_ONLY, admission.claim(now, Customer.SILVER, Standing.KNOWN, 8, true));
-            correction.passed(0.25, 1, 40, 0, 1, true, 0);
-            now += TICK;
-            admission.passed(now, 0.25, 1, correction);
+            tick(40, 0, true, 0);
         }
         // The waiting is over: that it lasted is no reason any more.
         for (int i = 0; i < 8; i++) {
-            correction.passed(0.25, 1, 0, 0, 1, true, 0);
-            now += TICK;
-            admission.passed(now, 0.25, 1, correction);
+            tick(0, 0, true, 0);
         }
         assertEquals(Verdict.ADMIT, admission.claim(now, Customer.SILVER, Standing.KNOWN, 0, true));
     }
@@ -419,9 +416,7 @@ class AdmissionTest {
     @Test
     void threads_that_wait_for_long_begin_refusing_even_with_budget_left() {
         for (int i = 0; i < 16; i++) {
-            correction.passed(0.25, 1, 20, 0, 1, false, 1);
-            now += TICK;
-            admission.passed(now, 0.25, 1, correction);
+            tick(20, 0, false, 1);
         }
         assertTrue(admission.refusing());
         assertEquals(Verdict.REFUSE_BUDGET, admission.fresh(now, Customer.SILVER, 5));

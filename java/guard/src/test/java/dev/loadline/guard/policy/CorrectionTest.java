@@ -105,14 +105,14 @@ class CorrectionTest {
     }
 
     @Test
-    void who_waits_for_a_turn_crowds_nobody() {
+    void who_waits_for_a_turn_keeps_nobody_from_a_cpu() {
         var loop = new Correction(6);
         for (int i = 0; i < 20; i++) {
             loop.passed(0.25, 1, 100, 97, 1, true, 0);
         }
         assertEquals(100, loop.lastingWaiting());
-        assertEquals(3, loop.lastingCrowding());
-        assertEquals(3, loop.crowding(), 0.1);
+        assertEquals(3, loop.lastingContention());
+        assertEquals(3, loop.contention(), 0.1);
     }
 
     @Test
