@@ -1,9 +1,7 @@
 package dev.loadline.guard;
 
 import java.util.ArrayDeque;
-import java.util.ArrayList;
 import java.util.HashSet;
-import java.util.List;
 import java.util.Queue;
 import java.util.Set;
 import java.util.function.IntSupplier;
@@ -93,6 +91,7 @@ public final class Turns {
     private final Set<Turn> computing = new HashSet<>();
     private double width = 1;
     private int idleTicks;
+    private boolean handingOut;
     /** When somebody began to wait, or the tick began if that was later; only of use while somebody waits. */
     private long waitedFromNanos;
     private long waitedNanos;
@@ -163,17 +162,34 @@ public final class Turns {
         computing.add(turn);
     }
 
+    /**
+     * Hands out what turns there are, one after another: who gives one back while another is handed out leaves the
+     * next one to that thread, so that a pool which takes nothing more does not make the stack as deep as the queue.
+     */
     private void next() {
-        int now = cpus.getAsInt();
-        List<Turn> come = new ArrayList<>(1);
-        synchronized (this) {
-            while (!waiting.isEmpty() && computing.size() < now * width) {
-                Turn turn = waiting.remove();
-                waitedSoFar();
-                begin(turn);
-                come.add(turn);
+        for (Turn turn = come(); turn != null; turn = come()) {
+            try {
+                turn.goOn.run();
+            } finally {
+                synchronized (this) {
+                    handingOut = false;
+                }
             }
         }
-        come.forEach(turn -> turn.goOn.run());
+    }
+
+    /** The next one whose turn has come; null if there is none, or if another thread hands them out. */
+    private Turn come() {
+        int now = cpus.getAsInt();
+        synchronized (this) {
+            if (handingOut || waiting.isEmpty() || computing.size() >= now * width) {
+                return null;
+            }
+            handingOut = true;
+            Turn turn = waiting.remove();
+            waitedSoFar();
+            begin(turn);
+            return turn;
+        }
     }
 }

@@ -62,6 +62,24 @@ class TurnsTest {
     }
 
     @Test
+    void a_long_queue_ends_when_nobody_takes_what_goes_on() {
+        Turns.Turn first = turn("first");
+        first.enter();
+        AtomicInteger refused = new AtomicInteger();
+        for (int i = 0; i < 100_000; i++) {
+            AtomicReference<Turns.Turn> own = new AtomicReference<>();
+            own.set(turns.turn(() -> {
+                refused.incrementAndGet();
+                own.get().over();
+            }));
+            own.get().enter();
+        }
+        first.over();
+        assertEquals(100_000, refused.get());
+        assertEquals(0, turns.waiting() + turns.computing());
+    }
+
+    @Test
     void who_goes_before_it_asks_does_not_take_a_turn() {
         Turns.Turn a = turn("a");
         a.over();
