@@ -15,10 +15,10 @@ import time
 
 import guardbed
 import harness
+import watch
 
 GUARD = os.path.join(harness.ROOT, "java", "guard-tomcat", "target", "loadline-guard-tomcat.jar")
 START_S = 120
-TICKS = os.sysconf("SC_CLK_TCK")
 # Fixed, and large enough for the sessions of the last ten minutes and the TLS sessions that JSSE keeps (some 700 MB
 # after half an hour): with less, full collections take a part of the CPU that grows with the bench.
 HEAP = ("-Xms2g", "-Xmx2g", "-Xmn600m")
@@ -73,9 +73,7 @@ class Site:
 
     def cpu_seconds(self):
         """CPU time of the process so far."""
-        with open(f"/proc/{self.process.pid}/stat") as f:
-            fields = f.read().rsplit(")", 1)[1].split()
-        return (int(fields[11]) + int(fields[12])) / TICKS
+        return watch.cpu_seconds(self.process.pid)
 
     def wait_idle(self, seconds=60):
         """Until what the last point left behind has been served or dropped: before the next point, and after this one,
