@@ -30,10 +30,13 @@ public class GuardedHttp11Protocol extends Http11NioProtocol {
         endpoint.setSslImplementationName(GuardedSslImplementation.class.getName());
     }
 
-    /** The options; see {@link GuardSettings#of}. Takes effect when the connector starts. */
+    /**
+     * The options; see {@link GuardSettings#of}. Takes effect when the connector starts, which it does not with a wrong
+     * one: Tomcat only logs what a setter throws, and would go on with a guard that nobody asked for.
+     */
     public void setGuard(String options) {
-        GuardSettings.of(options); // a wrong one is said here, where the attribute is
         this.options = options;
+        GuardSettings.of(options); // said here too, where the attribute is
     }
 
     public String getGuard() {

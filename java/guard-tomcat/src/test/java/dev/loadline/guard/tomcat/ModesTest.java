@@ -22,6 +22,7 @@ import java.util.logging.Logger;
 import javax.management.Attribute;
 import javax.management.MBeanServer;
 import javax.management.ObjectName;
+import org.apache.catalina.LifecycleException;
 import org.apache.catalina.connector.Connector;
 import org.junit.jupiter.api.Test;
 
@@ -201,6 +202,17 @@ class ModesTest {
         var connector = new Connector(GuardedHttp11Protocol.class.getName());
         var protocol = (GuardedHttp11Protocol) connector.getProtocolHandler();
         assertThrows(IllegalArgumentException.class, () -> protocol.setGuard("mode=on"));
+    }
+
+    /** Tomcat logs what a setter throws and goes on: whoever asked for mode=observ would get a guard that refuses. */
+    @Test
+    void a_connector_with_a_wrong_option_does_not_start() {
+        var refused = assertThrows(LifecycleException.class, () -> new TestServer("mode=observ", TLS).close());
+        assertTrue(causes(refused).contains("observ"), causes(refused));
+    }
+
+    private static String causes(Throwable e) {
+        return e == null ? "" : e.getMessage() + "\n" + causes(e.getCause());
     }
 
     @Test

@@ -4,10 +4,14 @@ import dev.loadline.guard.GuardMXBean;
 import jakarta.servlet.http.HttpServlet;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
+import java.io.File;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Comparator;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.apache.catalina.Context;
 import org.apache.catalina.LifecycleException;
 import org.apache.catalina.connector.Connector;
@@ -19,6 +23,8 @@ import org.apache.tomcat.util.net.SSLHostConfigCertificate;
 /** An embedded Tomcat with a guarded connector on a free port of the loopback, and one servlet. */
 final class TestServer implements AutoCloseable {
     static final String PASSWORD = "changeit";
+    /** Of all servers of this JVM: Tomcat makes the first one's folder again for each later one. */
+    private static final Path FOLDER = folder();
     private static Path keyStore;
 
     private final Tomcat tomcat = new Tomcat();
@@ -27,7 +33,7 @@ final class TestServer implements AutoCloseable {
 
     /** @param attributes more of the connector, as name=value */
     TestServer(String options, String protocols, String... attributes) throws Exception {
-        Path base = Files.createTempDirectory("guarded");
+        Path base = Files.createTempDirectory(FOLDER, "base");
         tomcat.setBaseDir(base.toString());
         connector = new Connector(GuardedHttp11Protocol.class.getName());
         connector.setPort(0);
@@ -62,13 +68,34 @@ final class TestServer implements AutoCloseable {
             }
         });
         context.addServletMappingDecoded("/", "hello");
-        tomcat.start();
+        try {
+            tomcat.start();
+        } catch (LifecycleException e) {
+            close();
+            throw e;
+        }
         protocol = (GuardedHttp11Protocol) connector.getProtocolHandler();
+    }
+
+    private static Path folder() {
+        try {
+            Path made = Files.createTempDirectory("guarded");
+            Runtime.getRuntime().addShutdownHook(new Thread(() -> {
+                try (Stream<Path> all = Files.walk(made)) {
+                    all.sorted(Comparator.reverseOrder()).map(Path::toFile).forEach(File::delete);
+                } catch (IOException e) {
+                    throw new UncheckedIOException(e);
+                }
+            }));
+            return made;
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     static synchronized Path keyStore() throws Exception {
         if (keyStore == null) {
-            Path file = Files.createTempDirectory("keys").resolve("keys.p12");
+            Path file = FOLDER.resolve("keys.p12");
             var process = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "keytool").toString(),
                 "-genkeypair", "-keyalg", "EC", "-groupname", "secp256r1", "-alias", "server", "-keystore", file.toString(),
                 "-storepass", PASSWORD, "-dname", "CN=localhost", "-ext", "san=dns:localhost").inheritIO().start();
