@@ -167,6 +167,7 @@ def figures(summary):
         "replies_per_s": round(summary["replies_per_s"], 2),
         "sessions_per_s": round(sessions["completed"] / summary["seconds"], 3),
         "sessions_kept": round(sessions["completed"] / ended, 4) if ended else 1.0,
+        "sessions_broken": sessions["broken"],
         "failures": summary["failures"],
         "p50_ms": round(summary["response"]["p50_ms"], 2),
         "p95_ms": round(summary["response"]["p95_ms"], 2),
