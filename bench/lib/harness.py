@@ -15,13 +15,41 @@ import sys
 
 ROOT = os.path.realpath(os.path.join(os.path.dirname(__file__), "..", ".."))
 BUILT = os.path.join(ROOT, "target", "release")
+# Those that the bench at hand takes.
+_options = ["--quick"]
+
+
+def flag(name):
+    """Whether --name was given. Options of a bench are asked for first, before what asks for --quick is imported."""
+    _options.append(f"--{name}")
+    if f"--{name}" not in sys.argv:
+        return False
+    sys.argv.remove(f"--{name}")
+    return True
+
+
+def number(name):
+    """What was given as --name N, else None."""
+    _options.append(f"--{name} N")
+    if f"--{name}" not in sys.argv:
+        return None
+    at = sys.argv.index(f"--{name}")
+    try:
+        value = float(sys.argv[at + 1])
+    except (IndexError, ValueError):
+        value = 0.0
+    if not 0 < value < float("inf"):
+        sys.exit(f"--{name} needs a number above 0")
+    del sys.argv[at:at + 2]
+    return value
 
 
 def quick():
-    """Whether --quick was given; anything else on the command line is refused."""
+    """Whether --quick was given; what else is left on the command line is refused."""
     unknown = [a for a in sys.argv[1:] if a != "--quick"]
     if unknown:
-        sys.exit(f"usage: {os.path.relpath(sys.argv[0], ROOT)} [--quick]   ({unknown[0]!r} is not known)")
+        usage = " ".join(f"[{o}]" for o in _options)
+        sys.exit(f"usage: {os.path.relpath(sys.argv[0], ROOT)} {usage}   ({unknown[0]!r} is not known)")
     return "--quick" in sys.argv[1:]
 
 

@@ -2,7 +2,6 @@ package dev.loadline.guard;
 
 import java.util.EnumMap;
 import java.util.Map;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
 
 /** What happened since the start. Thread-safe, cheap to add to. */
@@ -24,9 +23,7 @@ final class Counters {
     /** CPU time of handshakes and requests that was reported. */
     final LongAdder attributedCpuNanos = new LongAdder();
     /** Events that were handed to a worker and are not done. */
-    final AtomicInteger underWay = new AtomicInteger();
-    /** Time that events were under way. */
-    final LongAdder underWayNanos = new LongAdder();
+    final UnderWay underWay = new UnderWay();
     /** Time that events waited for a worker thread, or for their turn before that. */
     final LongAdder queuedNanos = new LongAdder();
     /** Time that they waited for their turn. */

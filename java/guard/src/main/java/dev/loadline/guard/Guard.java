@@ -154,11 +154,6 @@ public final class Guard implements AutoCloseable {
         return mode == Mode.ENFORCE ? (int) Math.max(1, Math.round(cpus)) : Integer.MAX_VALUE;
     }
 
-    /** Events that workers have and are not done with. */
-    public int eventsUnderWay() {
-        return counters.underWay.get();
-    }
-
     // ---- from here on, what the connections call
 
     Verdict judge(GuardedConnection connection, byte[] claim, boolean canRestrict) {
@@ -188,7 +183,7 @@ public final class Guard implements AutoCloseable {
     }
 
     private double waitingOfTarget() {
-        return correction.waitingNow(counters.underWay.get(), cpus) / correction.targetWaiting();
+        return correction.waitingNow(counters.underWay.count(), cpus) / correction.targetWaiting();
     }
 
     Action act(GuardedConnection connection, Verdict verdict) {

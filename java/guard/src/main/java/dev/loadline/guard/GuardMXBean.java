@@ -43,6 +43,9 @@ public interface GuardMXBean {
     /** Full handshakes that were admitted and wait for their turn. */
     int getHandshakesWaiting();
 
+    /** Events that a worker has, or that wait for one, or for their turn. */
+    int getEventsUnderWay();
+
     /** From 0 (none) to 3 (all): which requests are shed; see the documentation. */
     double getShedLevel();
 

@@ -13,6 +13,7 @@ final class GuardThread implements AutoCloseable {
     private static final double WORTH_ASKING = 0.6;
 
     private static final long LEAST_RUN_NANOS = 1_000_000;
+    private static final double LEAST_UNDER_WAY_NANOS = 1e6;
     private static final ServerThreads.Spent NOTHING = new ServerThreads.Spent(0, 0);
 
     private final Guard guard;
@@ -27,7 +28,6 @@ final class GuardThread implements AutoCloseable {
     private long lastAttributedNanos;
     private long lastQueuedNanos;
     private long lastTurnNanos;
-    private long lastUnderWayNanos;
 
     GuardThread(Guard guard, String threadNames) {
         this.guard = guard;
@@ -75,7 +75,7 @@ final class GuardThread implements AutoCloseable {
         long attributed = guard.counters().attributedCpuNanos.sum();
         long queued = guard.counters().queuedNanos.sum();
         long forTurn = guard.counters().turnNanos.sum();
-        long underWay = guard.counters().underWayNanos.sum();
+        double underWay = guard.counters().underWay.nanosSinceLast(now);
         double seconds = (now - lastNanos) / 1e9;
         CpusAtHand.Answer at = cpus.now();
         double used = (process - lastProcessNanos) / (seconds * 1e9 * at.cpus());
@@ -86,13 +86,12 @@ final class GuardThread implements AutoCloseable {
         guard.passed(now, new Measured(seconds, at.cpus(), at.from(), process - lastProcessNanos,
             attributed - lastAttributedNanos, measured ? waited / cpuNanos : 0,
             measured ? (forTurn - lastTurnNanos) / cpuNanos : 0,
-            measured && underWay > lastUnderWayNanos ? (spent.runNanos() + waited) / (underWay - lastUnderWayNanos) : Double.NaN));
+            spent.runNanos() > 0 && underWay > LEAST_UNDER_WAY_NANOS ? (spent.runNanos() + waited) / underWay : Double.NaN));
         lastNanos = now;
         lastProcessNanos = process;
         lastAttributedNanos = attributed;
         lastQueuedNanos = queued;
         lastTurnNanos = forTurn;
-        lastUnderWayNanos = underWay;
     }
 
     /** Asking the kernel costs some microseconds per thread: only while it may matter. */

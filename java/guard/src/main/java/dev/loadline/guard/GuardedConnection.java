@@ -21,6 +21,10 @@ import java.net.InetAddress;
  * and without tickets.)
  */
 public final class GuardedConnection {
+    /** No event is under way. */
+    private static final long NONE = 0;
+    /** None will be: what is handed over from now on finds the connection gone, and nobody says when that is done. */
+    private static final long CLOSED = Long.MIN_VALUE;
     private static final VarHandle DISPATCHED;
 
     static {
@@ -43,9 +47,8 @@ public final class GuardedConnection {
     private Outcome outcome;
     private long handshakeCpuNanos;
     private int requests;
-    /** When the event that is under way was handed over; 0 when there is none. */
+    /** When the event that is under way was handed over, else {@link #NONE} or {@link #CLOSED}. */
     private volatile long dispatchedNanos;
-    private boolean closed;
 
     GuardedConnection(Guard guard, InetAddress address) {
         this.guard = guard;
@@ -120,34 +123,36 @@ public final class GuardedConnection {
     /** An event of this connection is handed to a worker, or waits for its turn. */
     public void dispatched() {
         long now = System.nanoTime();
-        if (DISPATCHED.compareAndSet(this, 0L, now == 0 ? 1 : now)) {
-            guard.counters().underWay.incrementAndGet();
+        if (DISPATCHED.compareAndSet(this, NONE, isTime(now) ? now : now + 1)) {
+            guard.counters().underWay.begins(now);
         }
     }
 
     /** The turn has come that it waited for. */
     public void turnCame() {
-        long at = dispatchedNanos;
-        if (at != 0) {
-            guard.counters().turnNanos.add(Math.max(0, System.nanoTime() - at));
-        }
+        guard.counters().turnNanos.add(sinceDispatched());
     }
 
     /** A worker begins with it. */
     public void begun() {
+        guard.counters().queuedNanos.add(sinceDispatched());
+    }
+
+    private long sinceDispatched() {
         long at = dispatchedNanos;
-        if (at != 0) {
-            guard.counters().queuedNanos.add(Math.max(0, System.nanoTime() - at));
-        }
+        return isTime(at) ? Math.max(0, System.nanoTime() - at) : 0;
     }
 
     /** The worker is done with it; or it never began, and never will. */
     public void done() {
-        long at = (long) DISPATCHED.getAndSet(this, 0L);
-        if (at != 0) {
-            guard.counters().underWay.decrementAndGet();
-            guard.counters().underWayNanos.add(Math.max(0, System.nanoTime() - at));
+        long at = dispatchedNanos;
+        if (isTime(at) && DISPATCHED.compareAndSet(this, at, NONE)) {
+            guard.counters().underWay.ends(System.nanoTime());
         }
+    }
+
+    private static boolean isTime(long dispatched) {
+        return dispatched != NONE && dispatched != CLOSED;
     }
 
     /** Whether the request that begins is to be answered 503: by the page of a refusal, or because it is shed. */
@@ -185,13 +190,13 @@ public final class GuardedConnection {
 
     /** The connection is gone. Once counts. */
     public void closed() {
-        synchronized (this) {
-            if (closed) {
-                return;
-            }
-            closed = true;
+        long at = (long) DISPATCHED.getAndSet(this, CLOSED);
+        if (at == CLOSED) {
+            return;
         }
-        done();
+        if (at != NONE) {
+            guard.counters().underWay.ends(System.nanoTime());
+        }
         try {
             guard.closed(this);
         } catch (RuntimeException | LinkageError e) {

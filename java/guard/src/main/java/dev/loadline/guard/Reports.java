@@ -218,6 +218,11 @@ final class Reports implements GuardMXBean {
     }
 
     @Override
+    public int getEventsUnderWay() {
+        return counters.underWay.count();
+    }
+
+    @Override
     public double getShedLevel() {
         return guard.snapshot().shedLevel();
     }

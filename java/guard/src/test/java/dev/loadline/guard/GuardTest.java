@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.loadline.Loadline;
 import dev.loadline.guard.hello.ClientHello;
@@ -12,10 +13,13 @@ import dev.loadline.guard.policy.Priority;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.net.InetAddress;
 import java.nio.ByteBuffer;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.LockSupport;
 import jdk.jfr.Recording;
 import jdk.jfr.consumer.RecordedEvent;
 import jdk.jfr.consumer.RecordingFile;
@@ -196,14 +200,72 @@ class GuardTest {
         one.dispatched();
         one.dispatched();
         other.dispatched();
-        assertEquals(2, guard.eventsUnderWay());
+        assertEquals(2, guard.figures().getEventsUnderWay());
         one.begun();
         one.done();
         one.done();
-        assertEquals(1, guard.eventsUnderWay());
+        assertEquals(1, guard.figures().getEventsUnderWay());
         other.closed();
-        assertEquals(0, guard.eventsUnderWay());
+        assertEquals(0, guard.figures().getEventsUnderWay());
         assertEquals(1, guard.figures().getOpenConnections());
+    }
+
+    @Test
+    void an_event_that_comes_when_the_connection_is_gone_does_not_count() {
+        Guard guard = guard("");
+        GuardedConnection connection = served(guard);
+        connection.closed();
+        connection.dispatched();
+        connection.begun();
+        assertEquals(0, guard.figures().getEventsUnderWay());
+        connection.done();
+        connection.closed();
+        assertEquals(0, guard.figures().getEventsUnderWay());
+        assertEquals(0, guard.figures().getOpenConnections());
+    }
+
+    /** Requests that wait for another machine, say: nobody waits for a CPU behind them. */
+    @Test
+    void events_that_never_end_keep_nobody_out_for_ever() throws Exception {
+        assumeTrue(Files.isReadable(Path.of("/proc/self/schedstat")), "only Linux says what threads wait for");
+        var stop = new AtomicBoolean();
+        var worker = new Thread(() -> {
+            while (!stop.get()) {
+                long end = System.nanoTime() + 2_000_000;
+                while (System.nanoTime() < end) {
+                    Thread.onSpinWait();
+                }
+                LockSupport.parkNanos(20_000_000);
+            }
+        }, "test-worker");
+        try (Guard guard = new Guard("test", "test-worker", GuardSettings.of("cpus=1; fullCost=20ms; resumedCost=1us"))) {
+            for (int i = 0; i < 40; i++) {
+                served(guard).dispatched(); // more than half an interval carries: it begins to refuse
+            }
+            assertTrue(guard.figures().getRefusedNew() > 0);
+            worker.start();
+            guard.start();
+            long before = guard.figures().getRefusedNew();
+            assertEquals(0, admitted(guard, 20)); // forty under way, and for all it knows they compete
+            assertEquals(before + 20, guard.figures().getRefusedNew());
+            int admitted = 0;
+            for (int i = 0; i < 1_000 && admitted < 20; i++) { // fifty a second would fit
+                admitted += admitted(guard, 1);
+                Thread.sleep(10);
+            }
+            assertEquals(20, admitted);
+            assertEquals(40, guard.figures().getEventsUnderWay());
+        } finally {
+            stop.set(true);
+        }
+    }
+
+    private static int admitted(Guard guard, int offered) {
+        int admitted = 0;
+        for (int i = 0; i < offered; i++) {
+            admitted += guard.connection(SOMEBODY).decide(hello(null), true, true) == Action.SERVE ? 1 : 0;
+        }
+        return admitted;
     }
 
     @Test

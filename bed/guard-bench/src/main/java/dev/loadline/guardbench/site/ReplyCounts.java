@@ -25,7 +25,7 @@ final class ReplyCounts extends ValveBase {
     private static final int PERIOD_MS = 100;
     private static final List<String> ATTRIBUTES = List.of("Cpus", "RefusedNew", "RefusedClaims", "NewPerInterval", "Correction", "Waiting", "Utilization",
         "NewCostMillis", "ResumedCostMillis", "FullHandshakes", "ResumedHandshakes", "RefusedByBudget", "RefusedByCeiling",
-        "RefusedBadClaims", "RefusedReplays", "RefusedAddresses", "ShedRequests");
+        "RefusedBadClaims", "RefusedReplays", "RefusedAddresses", "ShedRequests", "EventsUnderWay", "Errors");
 
     private final LongAdder replies = new LongAdder();
     private final PrintWriter out;

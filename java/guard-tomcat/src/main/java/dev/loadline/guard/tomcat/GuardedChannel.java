@@ -20,8 +20,8 @@ import org.apache.tomcat.util.net.SocketBufferHandler;
 
 /**
  * A TLS channel whose first bytes are read by the guard. States: greeting (the hello is not whole),
- * decided, and then as Tomcat's. Tomcat uses a channel for one connection after another; {@link Serving}
- * is of one.
+ * decided, and then as Tomcat's. Tomcat uses a channel for one connection after another;
+ * {@link GuardedSocketWrapper} and {@link Serving} are of one.
  */
 final class GuardedChannel extends SecureNioChannel {
     /** What to do after having read. */
@@ -34,9 +34,8 @@ final class GuardedChannel extends SecureNioChannel {
 
     private final GuardedEndpoint endpoint;
     private final ClientHelloReader reader = new ClientHelloReader();
-    private volatile NioSocketWrapper greetingWrapper;
-    private volatile Serving serving;
-    private volatile long greetedAtNanos;
+    /** The connection that it is of; null: one that began while the guard was off. */
+    private volatile GuardedSocketWrapper connection;
     private Action action = Action.SERVE;
     /** Records of a long hello that Tomcat is not to see before it has made an engine. */
     private byte[] held;
@@ -49,42 +48,23 @@ final class GuardedChannel extends SecureNioChannel {
     @Override
     public void reset(SocketChannel channel, NioSocketWrapper wrapper) throws IOException {
         super.reset(channel, wrapper);
-        serving = null;
-        greetingWrapper = null;
+        connection = null;
         action = Action.SERVE;
         held = null;
         reader.reset();
     }
 
     /** A connection begins; its hello is awaited. */
-    void greet(NioSocketWrapper wrapper, GuardedConnection connection) {
-        serving = new Serving(connection);
-        greetedAtNanos = System.nanoTime();
-        greetingWrapper = wrapper;
-    }
-
-    boolean greeting() {
-        return greetingWrapper != null;
+    void greet(GuardedSocketWrapper wrapper, GuardedConnection guarded) {
+        wrapper.greet(guarded);
+        connection = wrapper;
     }
 
     /**
-     * Closes the connection if it did not say hello in time. On the guard's thread: should the poller close
-     * it at this moment and the acceptor take the channel for another one, the wrapper is still the old one's.
+     * Reads what came and decides as soon as the hello is whole. On the acceptor's or a poller's thread; never blocks.
+     * Only for a connection whose hello is awaited, with its monitor held: else the guard's thread could close it, and
+     * the acceptor take this channel for the next one.
      */
-    boolean timeOut(long nowNanos, long limitNanos) {
-        NioSocketWrapper wrapper = greetingWrapper;
-        if (wrapper == null || nowNanos - greetedAtNanos <= limitNanos || wrapper != greetingWrapper) {
-            return false;
-        }
-        wrapper.close();
-        return true;
-    }
-
-    Serving serving() {
-        return serving;
-    }
-
-    /** Reads what came and decides as soon as the hello is whole. On the poller's thread; never blocks. */
     Heard hear() {
         Guard guard = endpoint.active();
         try {
@@ -117,7 +97,7 @@ final class GuardedChannel extends SecureNioChannel {
     }
 
     private Heard goOn() {
-        greetingWrapper = null;
+        connection.greeted();
         reader.reset();
         return Heard.GO_ON;
     }
@@ -187,7 +167,7 @@ final class GuardedChannel extends SecureNioChannel {
         if (reader.hello().records() > 1) {
             join(reader.hello().bytes());
         }
-        action = serving.connection().decide(reader.hello(), endpoint.speaksTls13(), endpoint.restricts());
+        action = connection.serving().connection().decide(reader.hello(), endpoint.speaksTls13(), endpoint.restricts());
         return switch (action) {
             case SERVE, SERVE_RESUMED_ONLY, SERVE_PAGE -> Heard.GO_ON;
             case ALERT -> {
@@ -200,11 +180,11 @@ final class GuardedChannel extends SecureNioChannel {
 
     @Override
     public int handshake(boolean read, boolean write) throws IOException {
-        Serving now = serving;
-        if (now == null || handshakeComplete) {
+        GuardedSocketWrapper wrapper = connection;
+        if (wrapper == null || handshakeComplete) {
             return super.handshake(read, write);
         }
-        NioSocketWrapper wrapper = socketWrapper;
+        Serving now = wrapper.serving();
         boolean restricted = action == Action.SERVE_RESUMED_ONLY;
         if (restricted && sslEngine == null) {
             ResumeOnly.begin();
@@ -237,7 +217,7 @@ final class GuardedChannel extends SecureNioChannel {
     }
 
     /** As early as can be for a claim that was not good: no Processor, no access log, no TLS close. */
-    private void refuse(NioSocketWrapper wrapper) throws IOException {
+    private void refuse(GuardedSocketWrapper wrapper) throws IOException {
         sslEngine = null;
         Guard guard = endpoint.active();
         if (guard != null && guard.alerts()) {
@@ -259,11 +239,11 @@ final class GuardedChannel extends SecureNioChannel {
     }
 
     private void ended() {
-        greetingWrapper = null;
-        Serving now = serving;
-        if (now != null) {
-            now.turnOver();
-            now.connection().closed();
+        GuardedSocketWrapper wrapper = connection;
+        if (wrapper != null) {
+            wrapper.greeted();
+            wrapper.serving().turnOver();
+            wrapper.serving().connection().closed();
         }
     }
 }

@@ -29,7 +29,7 @@ public class GuardedEndpoint extends NioEndpoint {
     private static final long SAY_AGAIN_NANOS = 60_000_000_000L;
 
     /** Connections whose hello is not whole yet: none stays longer than the time-out. */
-    private final Set<GuardedChannel> greeting = ConcurrentHashMap.newKeySet();
+    private final Set<GuardedSocketWrapper> greeting = ConcurrentHashMap.newKeySet();
     private volatile Guard guard;
     private volatile boolean speaksTls13;
     private volatile boolean restricts;
@@ -111,7 +111,7 @@ public class GuardedEndpoint extends NioEndpoint {
                 wrapper.register();
             } else {
                 ((GuardedChannel) channel).greet(wrapper, now.connection(address(socket)));
-                return hearAtOnce((GuardedChannel) channel, wrapper);
+                return hearAtOnce(wrapper);
             }
             return true;
         } catch (Exception | LinkageError e) {
@@ -130,95 +130,96 @@ public class GuardedEndpoint extends NioEndpoint {
     /** The poller's threads come through here with each event, before it is queued for a worker. */
     @Override
     public boolean processSocket(SocketWrapperBase<NioChannel> wrapper, SocketEvent event, boolean dispatch) {
-        if (wrapper != null && wrapper.getSocket() instanceof GuardedChannel channel) {
-            boolean greeting = channel.greeting();
-            if (greeting && !hear(channel, wrapper, event)) {
-                return true;
-            }
-            Serving serving = channel.serving();
-            if (serving != null) {
-                if (greeting) {
-                    return begin(wrapper, event, serving);
-                }
-                serving.connection().dispatched();
-                return toWorker(wrapper, event, dispatch, serving);
-            }
+        if (!(wrapper instanceof GuardedSocketWrapper connection) || connection.serving() == null) {
+            return super.processSocket(wrapper, event, dispatch);
         }
-        return super.processSocket(wrapper, event, dispatch);
+        if (!connection.greeting()) {
+            connection.serving().connection().dispatched();
+            return toWorker(connection, event, dispatch);
+        }
+        return switch (event == SocketEvent.OPEN_READ ? hear(connection) : GuardedChannel.Heard.GO_ON) {
+            case MORE -> {
+                connection.registerReadInterest();
+                yield true;
+            }
+            case CLOSE -> {
+                greeting.remove(connection);
+                connection.close();
+                yield true;
+            }
+            case GO_ON -> {
+                greeting.remove(connection);
+                yield begin(connection, event);
+            }
+        };
+    }
+
+    private static GuardedChannel.Heard hear(GuardedSocketWrapper connection) {
+        synchronized (connection) {
+            // Else it was too slow, and has been closed at this moment.
+            return connection.greeting() && connection.getSocket() instanceof GuardedChannel channel ? channel.hear() : GuardedChannel.Heard.CLOSE;
+        }
     }
 
     /**
      * On the acceptor's thread: a busy server comes to accept a connection when its hello is there already, and who
      * is refused then costs neither the poller nor the selector anything.
      */
-    private boolean hearAtOnce(GuardedChannel channel, GuardedSocketWrapper wrapper) {
-        switch (channel.hear()) {
+    private boolean hearAtOnce(GuardedSocketWrapper connection) {
+        switch (hear(connection)) {
             case MORE -> {
-                greeting.add(channel);
-                wrapper.register();
+                greeting.add(connection);
+                connection.register();
             }
-            case CLOSE -> wrapper.close();
+            case CLOSE -> connection.close();
             case GO_ON -> {
-                return begin(wrapper, SocketEvent.OPEN_READ, channel.serving());
+                return begin(connection, SocketEvent.OPEN_READ);
             }
         }
         return true;
     }
 
     /** It has said hello and is let in. */
-    private boolean begin(SocketWrapperBase<NioChannel> wrapper, SocketEvent event, Serving serving) {
-        serving.connection().dispatched();
-        return waits(wrapper, event, serving) || toWorker(wrapper, event, true, serving);
+    private boolean begin(GuardedSocketWrapper connection, SocketEvent event) {
+        connection.serving().connection().dispatched();
+        return waits(connection, event) || toWorker(connection, event, true);
     }
 
     /** Whether its handshake is not to compute yet: who gives a turn back hands it on. */
-    private boolean waits(SocketWrapperBase<NioChannel> wrapper, SocketEvent event, Serving serving) {
+    private boolean waits(GuardedSocketWrapper connection, SocketEvent event) {
         Guard now = active();
+        Serving serving = connection.serving();
         if (now == null || !serving.connection().computesInFull()) {
             return false;
         }
         Turns.Turn turn = now.turns().turn(() -> {
             serving.connection().turnCame();
-            if (!toWorker(wrapper, event, true, serving)) {
-                wrapper.close();
+            if (!toWorker(connection, event, true)) {
+                connection.close();
             }
         });
         serving.turn(turn);
         return !turn.enter();
     }
 
-    private boolean toWorker(SocketWrapperBase<NioChannel> wrapper, SocketEvent event, boolean dispatch, Serving serving) {
-        if (super.processSocket(wrapper, event, dispatch)) {
+    private boolean toWorker(GuardedSocketWrapper connection, SocketEvent event, boolean dispatch) {
+        if (super.processSocket(connection, event, dispatch)) {
             return true;
         }
-        serving.turnOver(); // the pool takes nothing more
-        serving.connection().done();
+        connection.serving().turnOver(); // the pool takes nothing more
+        connection.serving().connection().done();
         return false;
-    }
-
-    /** Reads more of a hello; whether the connection may go on to a worker. */
-    private boolean hear(GuardedChannel channel, SocketWrapperBase<NioChannel> wrapper, SocketEvent event) {
-        GuardedChannel.Heard heard = event == SocketEvent.OPEN_READ ? channel.hear() : GuardedChannel.Heard.GO_ON;
-        switch (heard) {
-            case MORE -> wrapper.registerReadInterest();
-            case GO_ON -> greeting.remove(channel);
-            case CLOSE -> {
-                greeting.remove(channel);
-                wrapper.close();
-            }
-        }
-        return heard == GuardedChannel.Heard.GO_ON;
     }
 
     /** Closes whoever takes too long to say hello. */
     private void expire() {
         Guard now = guard;
         long nanos = System.nanoTime();
-        for (GuardedChannel channel : greeting) {
-            if (!channel.greeting()) {
-                greeting.remove(channel);
-            } else if (now.mode() == Mode.ENFORCE && channel.timeOut(nanos, now.helloTimeoutNanos())) {
-                greeting.remove(channel);
+        for (GuardedSocketWrapper connection : greeting) {
+            if (!connection.greeting()) {
+                greeting.remove(connection);
+            } else if (now.mode() == Mode.ENFORCE && connection.timeOut(nanos, now.helloTimeoutNanos())) {
+                greeting.remove(connection);
                 now.refusedUnheard(Refused.SLOW_HELLO);
             }
         }
@@ -270,8 +271,7 @@ public class GuardedEndpoint extends NioEndpoint {
 
         @Override
         protected void doRun() {
-            // Not the channel: it may serve another connection before this run is over.
-            Serving serving = socketWrapper.getSocket() instanceof GuardedChannel channel ? channel.serving() : null;
+            Serving serving = socketWrapper instanceof GuardedSocketWrapper connection ? connection.serving() : null;
             if (serving == null) {
                 super.doRun();
                 return;

@@ -1,18 +1,59 @@
 package dev.loadline.guard.tomcat;
 
+import dev.loadline.guard.GuardedConnection;
 import org.apache.tomcat.util.net.NioChannel;
 import org.apache.tomcat.util.net.NioEndpoint;
 import org.apache.tomcat.util.net.NioEndpoint.NioSocketWrapper;
 
 /**
- * A connection that the poller comes to know only when somebody waits for its next bytes: one whose hello was there
- * when it was accepted goes to a worker, or is closed, before that.
+ * One connection. What is known of it is here and not in its channel, which Tomcat takes for another connection as
+ * soon as this one is closed, perhaps while another thread still has an event of this one.
+ *
+ * <p>The poller comes to know it only when somebody waits for its next bytes: one whose hello was there when it was
+ * accepted goes to a worker, or is closed, before that.
  */
 final class GuardedSocketWrapper extends NioSocketWrapper {
     private volatile boolean registered;
+    private volatile Serving serving;
+    private volatile boolean greeting;
+    private volatile long greetedAtNanos;
 
     GuardedSocketWrapper(NioChannel channel, NioEndpoint endpoint) {
         super(channel, endpoint);
+    }
+
+    /** It begins; its hello is awaited. */
+    void greet(GuardedConnection connection) {
+        serving = new Serving(connection);
+        greetedAtNanos = System.nanoTime();
+        greeting = true;
+    }
+
+    /** Whether its hello is awaited. Who acts on that holds the monitor meanwhile. */
+    boolean greeting() {
+        return greeting;
+    }
+
+    /** It has said hello, or never will. */
+    void greeted() {
+        greeting = false;
+    }
+
+    /** Closes it if it did not say hello in time. */
+    boolean timeOut(long nowNanos, long limitNanos) {
+        synchronized (this) {
+            if (!greeting || nowNanos - greetedAtNanos <= limitNanos) {
+                return false;
+            }
+            greeting = false;
+        }
+        close();
+        return true;
+    }
+
+    /** Its runs on worker threads; null while the guard was off when it began. */
+    Serving serving() {
+        return serving;
     }
 
     /** Makes the poller wait for bytes; once. */

@@ -61,7 +61,7 @@ class HandshakeTurnsTest {
             held.over();
             TestServer.until("nobody waits", () -> turns.waiting() + turns.computing() == 0);
             TestServer.until("all are gone", () -> ChaosTest.idle(server));
-            TestServer.until("nothing is under way", () -> server.protocol().guard().eventsUnderWay() == 0);
+            TestServer.until("nothing is under way", () -> server.figures().getEventsUnderWay() == 0);
         }
     }
 

@@ -26,6 +26,7 @@ public final class GuardMetrics implements MeterBinder {
         gauge(registry, "cpus", "CPUs at hand", GuardMXBean::getCpus);
         gauge(registry, "waiting", "threads that wait for a CPU, per CPU", GuardMXBean::getWaiting);
         gauge(registry, "handshakes.waiting", "full handshakes that wait for their turn", GuardMXBean::getHandshakesWaiting);
+        gauge(registry, "events.under.way", "events that a worker has, or that wait for one", GuardMXBean::getEventsUnderWay);
         gauge(registry, "correction", "factor of the closed loop", GuardMXBean::getCorrection);
         gauge(registry, "shed.level", "which requests are shed, 0 to 3", GuardMXBean::getShedLevel);
         gauge(registry, "connections.open", "open connections", GuardMXBean::getOpenConnections);
