@@ -93,6 +93,11 @@ class Site:
         return {"resident_mib": int(status["VmRSS"].split()[0]) // 1024, "threads": int(status["Threads"]),
                 "descriptors": len(os.listdir(f"/proc/{self.process.pid}/fd"))}
 
+    def live_heap_mib(self):
+        """What is reachable, after a full collection."""
+        out = subprocess.run(["jcmd", str(self.process.pid), "GC.class_histogram"], capture_output=True, text=True, check=True).stdout
+        return int(out.strip().splitlines()[-1].split()[-1]) // (1 << 20)
+
     def text(self):
         """What it printed."""
         self.log.flush()
