@@ -35,7 +35,7 @@ final class GuardedChannel extends SecureNioChannel {
     private final GuardedEndpoint endpoint;
     private final ClientHelloReader reader = new ClientHelloReader();
     /** The connection that it is of; null: one that began while the guard was off. */
-    private volatile GuardedSocketWrapper connection;
+    private volatile GuardedSocketWrapper guarded;
     private Action action = Action.SERVE;
     /** Records of a long hello that Tomcat is not to see before it has made an engine. */
     private byte[] held;
@@ -48,16 +48,16 @@ final class GuardedChannel extends SecureNioChannel {
     @Override
     public void reset(SocketChannel channel, NioSocketWrapper wrapper) throws IOException {
         super.reset(channel, wrapper);
-        connection = null;
+        guarded = null;
         action = Action.SERVE;
         held = null;
         reader.reset();
     }
 
     /** A connection begins; its hello is awaited. */
-    void greet(GuardedSocketWrapper wrapper, GuardedConnection guarded) {
-        wrapper.greet(guarded);
-        connection = wrapper;
+    void greet(GuardedSocketWrapper wrapper, GuardedConnection connection) {
+        wrapper.greet(connection);
+        guarded = wrapper;
     }
 
     /**
@@ -97,7 +97,7 @@ final class GuardedChannel extends SecureNioChannel {
     }
 
     private Heard goOn() {
-        connection.greeted();
+        guarded.greeted();
         reader.reset();
         return Heard.GO_ON;
     }
@@ -167,7 +167,7 @@ final class GuardedChannel extends SecureNioChannel {
         if (reader.hello().records() > 1) {
             join(reader.hello().bytes());
         }
-        action = connection.serving().connection().decide(reader.hello(), endpoint.speaksTls13(), endpoint.restricts());
+        action = guarded.serving().connection().decide(reader.hello(), endpoint.speaksTls13(), endpoint.restricts());
         return switch (action) {
             case SERVE, SERVE_RESUMED_ONLY, SERVE_PAGE -> Heard.GO_ON;
             case ALERT -> {
@@ -180,7 +180,7 @@ final class GuardedChannel extends SecureNioChannel {
 
     @Override
     public int handshake(boolean read, boolean write) throws IOException {
-        GuardedSocketWrapper wrapper = connection;
+        GuardedSocketWrapper wrapper = guarded;
         if (wrapper == null || handshakeComplete) {
             return super.handshake(read, write);
         }
@@ -239,7 +239,7 @@ final class GuardedChannel extends SecureNioChannel {
     }
 
     private void ended() {
-        GuardedSocketWrapper wrapper = connection;
+        GuardedSocketWrapper wrapper = guarded;
         if (wrapper != null) {
             wrapper.greeted();
             wrapper.serving().turnOver();

@@ -130,34 +130,35 @@ public class GuardedEndpoint extends NioEndpoint {
     /** The poller's threads come through here with each event, before it is queued for a worker. */
     @Override
     public boolean processSocket(SocketWrapperBase<NioChannel> wrapper, SocketEvent event, boolean dispatch) {
-        if (!(wrapper instanceof GuardedSocketWrapper connection) || connection.serving() == null) {
+        if (!(wrapper instanceof GuardedSocketWrapper guarded) || guarded.serving() == null) {
             return super.processSocket(wrapper, event, dispatch);
         }
-        if (!connection.greeting()) {
-            connection.serving().connection().dispatched();
-            return toWorker(connection, event, dispatch);
+        if (!guarded.greeting()) {
+            guarded.serving().connection().dispatched();
+            return toWorker(guarded, event, dispatch);
         }
-        return switch (event == SocketEvent.OPEN_READ ? hear(connection) : GuardedChannel.Heard.GO_ON) {
+        return switch (event == SocketEvent.OPEN_READ ? hear(guarded) : GuardedChannel.Heard.GO_ON) {
             case MORE -> {
-                connection.registerReadInterest();
+                guarded.registerReadInterest();
                 yield true;
             }
             case CLOSE -> {
-                greeting.remove(connection);
-                connection.close();
+                greeting.remove(guarded);
+                guarded.close();
                 yield true;
             }
             case GO_ON -> {
-                greeting.remove(connection);
-                yield begin(connection, event);
+                greeting.remove(guarded);
+                yield begin(guarded, event);
             }
         };
     }
 
-    private static GuardedChannel.Heard hear(GuardedSocketWrapper connection) {
-        synchronized (connection) {
+    private static GuardedChannel.Heard hear(GuardedSocketWrapper guarded) {
+        synchronized (guarded) {
             // Else it was too slow, and has been closed at this moment.
-            return connection.greeting() && connection.getSocket() instanceof GuardedChannel channel ? channel.hear() : GuardedChannel.Heard.CLOSE;
+            return guarded.greeting() && guarded.getSocket() instanceof GuardedChannel channel
+                ? channel.hear() : GuardedChannel.Heard.CLOSE;
         }
     }
 
@@ -165,49 +166,49 @@ public class GuardedEndpoint extends NioEndpoint {
      * On the acceptor's thread: a busy server comes to accept a connection when its hello is there already, and who
      * is refused then costs neither the poller nor the selector anything.
      */
-    private boolean hearAtOnce(GuardedSocketWrapper connection) {
-        switch (hear(connection)) {
+    private boolean hearAtOnce(GuardedSocketWrapper guarded) {
+        switch (hear(guarded)) {
             case MORE -> {
-                greeting.add(connection);
-                connection.register();
+                greeting.add(guarded);
+                guarded.register();
             }
-            case CLOSE -> connection.close();
+            case CLOSE -> guarded.close();
             case GO_ON -> {
-                return begin(connection, SocketEvent.OPEN_READ);
+                return begin(guarded, SocketEvent.OPEN_READ);
             }
         }
         return true;
     }
 
     /** It has said hello and is let in. */
-    private boolean begin(GuardedSocketWrapper connection, SocketEvent event) {
-        connection.serving().connection().dispatched();
-        return waits(connection, event) || toWorker(connection, event, true);
+    private boolean begin(GuardedSocketWrapper guarded, SocketEvent event) {
+        guarded.serving().connection().dispatched();
+        return waits(guarded, event) || toWorker(guarded, event, true);
     }
 
     /** Whether its handshake is not to compute yet: who gives a turn back hands it on. */
-    private boolean waits(GuardedSocketWrapper connection, SocketEvent event) {
+    private boolean waits(GuardedSocketWrapper guarded, SocketEvent event) {
         Guard now = active();
-        Serving serving = connection.serving();
+        Serving serving = guarded.serving();
         if (now == null || !serving.connection().computesInFull()) {
             return false;
         }
         Turns.Turn turn = now.turns().turn(() -> {
             serving.connection().turnCame();
-            if (!toWorker(connection, event, true)) {
-                connection.close();
+            if (!toWorker(guarded, event, true)) {
+                guarded.close();
             }
         });
         serving.turn(turn);
         return !turn.enter();
     }
 
-    private boolean toWorker(GuardedSocketWrapper connection, SocketEvent event, boolean dispatch) {
-        if (super.processSocket(connection, event, dispatch)) {
+    private boolean toWorker(GuardedSocketWrapper guarded, SocketEvent event, boolean dispatch) {
+        if (super.processSocket(guarded, event, dispatch)) {
             return true;
         }
-        connection.serving().turnOver(); // the pool takes nothing more
-        connection.serving().connection().done();
+        guarded.serving().turnOver(); // the pool takes nothing more
+        guarded.serving().connection().done();
         return false;
     }
 
@@ -215,11 +216,11 @@ public class GuardedEndpoint extends NioEndpoint {
     private void expire() {
         Guard now = guard;
         long nanos = System.nanoTime();
-        for (GuardedSocketWrapper connection : greeting) {
-            if (!connection.greeting()) {
-                greeting.remove(connection);
-            } else if (now.mode() == Mode.ENFORCE && connection.timeOut(nanos, now.helloTimeoutNanos())) {
-                greeting.remove(connection);
+        for (GuardedSocketWrapper guarded : greeting) {
+            if (!guarded.greeting()) {
+                greeting.remove(guarded);
+            } else if (now.mode() == Mode.ENFORCE && guarded.timeOut(nanos, now.helloTimeoutNanos())) {
+                greeting.remove(guarded);
                 now.refusedUnheard(Refused.SLOW_HELLO);
             }
         }
@@ -271,7 +272,7 @@ public class GuardedEndpoint extends NioEndpoint {
 
         @Override
         protected void doRun() {
-            Serving serving = socketWrapper instanceof GuardedSocketWrapper connection ? connection.serving() : null;
+            Serving serving = socketWrapper instanceof GuardedSocketWrapper guarded ? guarded.serving() : null;
             if (serving == null) {
                 super.doRun();
                 return;
