@@ -169,14 +169,14 @@ public final class Guard implements AutoCloseable {
             refusing = admission.refusing();
         }
         // Counted always, held against them only when CPU time is short.
-        boolean reused = !watch.mayUse(claim, connection.address(), now);
+        boolean reused = !watch.mayUse(claim, connection.remoteAddress(), now);
         if (refusing && reused) {
             return Verdict.REFUSE_REPLAY;
         }
-        if (refusing && !watch.mayClaim(connection.address(), now)) {
+        if (refusing && !watch.mayClaim(connection.remoteAddress(), now)) {
             return Verdict.REFUSE_ADDRESS;
         }
-        connection.standing(known.contains(connection.address(), now) ? Standing.KNOWN : Standing.RETURNING);
+        connection.standing(known.contains(connection.remoteAddress(), now) ? Standing.KNOWN : Standing.RETURNING);
         synchronized (lock) {
             return admission.claim(now, connection.customer(), connection.standing(), waitingOfTarget(), canRestrict);
         }
@@ -246,14 +246,14 @@ public final class Guard implements AutoCloseable {
             }
         }
         if (outcome != Outcome.FAILED && !connection.page()) {
-            known.add(connection.address(), System.nanoTime());
+            known.add(connection.remoteAddress(), System.nanoTime());
         }
         if (connection.standing().claims()) {
             boolean good = outcome == Outcome.RESUMED;
             if (!good) {
                 counters.badClaims.increment();
             }
-            watch.claimed(connection.address(), good, System.nanoTime());
+            watch.claimed(connection.remoteAddress(), good, System.nanoTime());
         }
     }
 
@@ -297,7 +297,7 @@ public final class Guard implements AutoCloseable {
             }
             if (connection.standing().claims()) {
                 // Who claims what the server does not know has no key to go on with, and leaves.
-                watch.claimed(connection.address(), false, System.nanoTime());
+                watch.claimed(connection.remoteAddress(), false, System.nanoTime());
             }
         }
     }

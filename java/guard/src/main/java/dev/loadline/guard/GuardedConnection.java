@@ -209,10 +209,6 @@ public final class GuardedConnection {
         return address;
     }
 
-    InetAddress address() {
-        return address;
-    }
-
     Verdict verdict() {
         return verdict;
     }
