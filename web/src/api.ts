@@ -13,6 +13,8 @@ export interface Meta {
   machine: { host: string; kernel: string; cpus: number; target_cpus: number; cpu_model: string };
   levels: Record<string, Level>;
   losses: Record<string, number>;
+  /** Absent in traces of schema 1. */
+  not_recorded?: { what: string; why: string; how_to_get?: string }[];
   notes: string[];
   tables: Record<string, number>;
 }

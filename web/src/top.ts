@@ -73,12 +73,14 @@ const LEVEL_TEXT: Record<string, string> = {
 /** What is missing from the trace and how to get it; nothing if nothing is. */
 export function missingLevels(trace: Trace): HTMLElement | null {
   const missing = Object.entries(trace.meta.levels).filter(([name, level]) => !level.recorded && name in LEVEL_TEXT && (name === "kernel" || level.why));
-  if (missing.length === 0 && trace.meta.notes.length === 0) return null;
+  const notRecorded = trace.meta.not_recorded ?? [];
+  if (missing.length === 0 && notRecorded.length === 0 && trace.meta.notes.length === 0) return null;
   const remedy = "Record as root, or: setcap cap_bpf,cap_perfmon+ep loadline";
   return h(
     "div",
     { class: "notices", role: "status" },
     ...missing.map(([name, level]) => h("p", {}, h("b", {}, `${name} level missing. `), LEVEL_TEXT[name] ?? "", " ", level.why || (name === "kernel" ? remedy : ""))),
+    ...notRecorded.map((n) => h("p", {}, h("b", {}, `Not recorded: ${n.what}. `), n.why, n.how_to_get ? `. To get it: ${n.how_to_get}` : "")),
     ...trace.meta.notes.slice(0, 3).map((note) => h("p", {}, note)),
   );
 }

@@ -11,7 +11,7 @@ use loadline_trace::spool::{RawDir, agent, kernel, procfs::Line};
 use loadline_trace::tables::{self, Span, Wait};
 
 use crate::input::{self, Input};
-use crate::model::{Interval, NONE};
+use crate::model::{Interval, NONE, Woken};
 use crate::resources::Resources;
 use crate::spans::{self, kind};
 use crate::states::{Life, Machine, Seen};
@@ -101,6 +101,10 @@ pub fn build(dir: &Path, keep_raw: bool, progress: &mut dyn FnMut(f32, &str)) ->
     out.table(spans.segments)?;
     out.table(waits)?;
     out.table(pauses)?;
+    // Nothing fills these yet; see their descriptions.
+    out.table(Vec::<tables::Mount>::new())?;
+    out.table(Vec::<tables::Stack>::new())?;
+    out.table(Vec::<tables::Sample>::new())?;
     out.table(breakdown)?;
     let meta = out.finish(meta)?;
     if !keep_raw {
@@ -308,6 +312,11 @@ fn state_rows<'a>(
             syscall: (i.syscall > 0).then(|| names.of(u32::from(i.syscall) - 1)),
             fd: (i.fd >= 0).then_some(i.fd),
             wait: (i.wait != NONE).then_some(i64::from(i.wait)),
+            interrupt: match i.woken {
+                Woken::Unknown => None,
+                Woken::Thread => Some(false),
+                Woken::Interrupt => Some(true),
+            },
         })
     })
 }

@@ -178,6 +178,7 @@ mod tests {
             owner,
             notifier: None,
             outcome: "acquired",
+            stack: None,
         }
     }
 

@@ -8,22 +8,64 @@ use loadline_trace::tables::{Counter, Mark};
 
 use crate::model::NONE;
 
-/// Counters as they were read, cut to the recording.
-pub fn counters(proc: &[Line], begin: i64, end: i64) -> impl Iterator<Item = Counter> + '_ {
-    proc.iter()
-        .filter_map(move |line| match line {
-            Line::Counters { ts, scope, values } => Some(((*ts).clamp(begin, end), scope, values)),
-            _ => None,
-        })
-        .flat_map(|(ts_ns, scope, values)| {
-            let scope: Arc<str> = scope.as_str().into();
-            values.iter().map(move |(name, value)| Counter {
+/// Counters as they were read, cut to the recording, and the CPU time of everybody else.
+pub fn counters(proc: &[Line], begin: i64, end: i64) -> Vec<Counter> {
+    let mut out = Vec::new();
+    let mut reading = Reading::default();
+    for line in proc {
+        let Line::Counters { ts, scope, values } = line else {
+            continue;
+        };
+        let ts_ns = (*ts).clamp(begin, end);
+        let scope: Arc<str> = scope.as_str().into();
+        out.extend(values.iter().map(|(name, value)| Counter {
+            ts_ns,
+            scope: scope.clone(),
+            name: name.as_str().into(),
+            value: *value,
+        }));
+        if let Some(value) = reading.others(&scope, values) {
+            out.push(Counter {
                 ts_ns,
-                scope: scope.clone(),
-                name: name.as_str().into(),
-                value: *value,
-            })
-        })
+                scope: "machine".into(),
+                name: "others_seconds".into(),
+                value,
+            });
+        }
+    }
+    out
+}
+
+/// CPU seconds in one reading, whose lines come in the order target, machine, recorder.
+#[derive(Default)]
+struct Reading {
+    target: Option<f64>,
+    machine: Option<f64>,
+}
+
+impl Reading {
+    /// Takes a line; after the last of a reading, what neither the target nor the recorder used.
+    fn others(&mut self, scope: &str, values: &[(String, f64)]) -> Option<f64> {
+        let value = |name| values.iter().find(|v| v.0 == name).map(|v| v.1);
+        match scope {
+            "process" => {
+                *self = Reading {
+                    target: value("cpu_seconds"),
+                    machine: None,
+                };
+                None
+            }
+            "machine" => {
+                self.machine = value("busy_seconds");
+                None
+            }
+            "recorder" => {
+                let Reading { target, machine } = std::mem::take(self);
+                Some((machine? - target? - value("cpu_seconds")?).max(0.0))
+            }
+            _ => None,
+        }
+    }
 }
 
 /// The application's events.
@@ -46,4 +88,38 @@ pub fn marks(
             text: None,
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(ts: i64, scope: &str, name: &str, value: f64) -> Line {
+        Line::Counters {
+            ts,
+            scope: scope.into(),
+            values: vec![(name.into(), value)],
+        }
+    }
+
+    #[test]
+    fn what_neither_the_target_nor_the_recorder_used_is_the_others_time() {
+        let read = [
+            line(1, "process", "cpu_seconds", 2.0),
+            line(2, "machine", "busy_seconds", 10.0),
+            line(3, "cpu 0", "busy_seconds", 10.0),
+            line(4, "recorder", "cpu_seconds", 0.5),
+            // The target has ended: nobody can tell.
+            line(5, "machine", "busy_seconds", 11.0),
+            line(6, "recorder", "cpu_seconds", 0.6),
+        ];
+        let rows = counters(&read, 0, 9);
+        let others: Vec<_> = rows
+            .iter()
+            .filter(|c| &*c.name == "others_seconds")
+            .collect();
+        assert_eq!(others.len(), 1);
+        assert_eq!((others[0].ts_ns, others[0].value), (4, 7.5));
+        assert_eq!(rows.len(), read.len() + 1);
+    }
 }

@@ -89,6 +89,18 @@ impl Cause {
     }
 }
 
+/// What ended a blocked interval.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Woken {
+    /// Nobody, or nobody knows.
+    Unknown,
+    /// A thread.
+    Thread,
+    /// An interrupt: a packet, a timer, a disk.
+    Interrupt,
+}
+
 /// No thread, no wait: the index that is never used.
 pub const NONE: u32 = u32::MAX;
 
@@ -109,6 +121,8 @@ pub struct Interval {
     pub syscall: u16,
     /// CPU that it ran on, -1 if none or not known.
     pub cpu: i16,
+    /// Who ended it.
+    pub woken: Woken,
     /// State.
     pub state: State,
     /// Why; [`Cause::Unknown`] until `causes` has been there.
@@ -126,6 +140,7 @@ impl Interval {
             wait: NONE,
             syscall: 0,
             cpu: -1,
+            woken: Woken::Unknown,
             state,
             cause: Cause::Unknown,
         }

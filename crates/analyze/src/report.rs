@@ -20,6 +20,7 @@ use std::collections::BTreeMap;
 use anyhow::Result;
 use loadline_trace::Trace;
 use loadline_trace::duckdb::{Connection, Row};
+use loadline_trace::meta::NotRecorded;
 use serde::Serialize;
 
 pub use contention::{Gc, Monitor, Pool, Statement, WaitedFor};
@@ -83,6 +84,8 @@ pub struct About {
     pub ended: String,
     /// Levels that are missing, and why.
     pub missing: BTreeMap<String, String>,
+    /// What is not in the trace although its level is: why, and how to get it.
+    pub not_recorded: Vec<NotRecorded>,
     /// Sentences of the recorder.
     pub notes: Vec<String>,
     /// Whether thread states are those of the kernel.
@@ -157,6 +160,7 @@ fn about(trace: &Trace) -> About {
         losses: meta.losses.clone(),
         ended: meta.ended.clone(),
         missing,
+        not_recorded: meta.not_recorded.clone(),
         notes: meta.notes.clone(),
         has_kernel: meta.has("kernel"),
     }

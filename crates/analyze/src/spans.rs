@@ -16,6 +16,8 @@
 //!   container had answered it. With HTTP/2 visits of one connection overlap, one for each stream;
 //!   then a suspended request is taken up only by who ends it.
 //! * What is open when something around it ends, ends there and is not complete.
+//! * What is open when the recording ends, however that came, ends there, is not complete, and is
+//!   marked open.
 //!
 //! Invariants: a child lies inside its parent; a request inside its connection; `end >= begin`.
 
@@ -117,6 +119,8 @@ struct Builder<'a> {
     uses: HashMap<u64, u32>,
     /// Named spans that are open, by their id.
     users: HashMap<u64, u32>,
+    /// All events have been taken: what is closed now was open at the end of the recording.
+    at_the_end: bool,
 }
 
 /// Builds all spans from events in the order of time.
@@ -132,6 +136,7 @@ pub fn build(events: &[Event], cx: &Context) -> Output {
         actors: HashMap::new(),
         uses: HashMap::new(),
         users: HashMap::new(),
+        at_the_end: false,
     };
     let mut at = cx.begin;
     for (e, &thread) in events.iter().zip(cx.actors) {
@@ -215,6 +220,8 @@ impl Builder<'_> {
             peer_port: None,
             peer: None,
             complete: true,
+            open: false,
+            cpu_ns: None,
         });
         self.open.push(true);
         id
@@ -233,10 +240,13 @@ impl Builder<'_> {
         if !std::mem::replace(&mut self.open[id as usize], false) {
             return;
         }
+        // What nobody ended is open, unless it is known to have been over before.
+        let still_open = self.at_the_end && !complete && ts == self.cx.end;
         let span = self.span(id);
         span.end_ns = ts.max(span.begin_ns);
         span.end_thread = i64::from(thread);
         span.complete &= complete;
+        span.open = still_open;
         let began_on = span.thread as u32;
         for t in [began_on, thread] {
             if let Some(actor) = self.actors.get_mut(&t) {

@@ -34,7 +34,7 @@ use std::collections::{HashMap, HashSet};
 
 use loadline_trace::spool::kernel::{self, Record};
 
-use crate::model::{Interval, NONE, State};
+use crate::model::{Interval, NONE, State, Woken};
 
 /// How much later than its time a state letter of `/proc` may have been read.
 pub const DOUBT_NS: i64 = 20_000_000;
@@ -59,6 +59,8 @@ pub struct Life {
     pub tid: u32,
     /// In its own namespace, if NEW said so.
     pub nstid: Option<u32>,
+    /// Kernel id of the thread that made it, if NEW said so.
+    pub parent: Option<u32>,
     /// When it began, or the recording did.
     pub begin: i64,
     /// When it ended, or the recording did.
@@ -67,8 +69,37 @@ pub struct Life {
     pub states: Vec<Interval>,
 }
 
-/// The waker when nobody but an interrupt woke the thread.
-const INTERRUPT: u32 = 0;
+/// Who woke a thread.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Waker {
+    /// Kernel id; 0 stands for interrupts, [`NONE`] for nobody who is known.
+    tid: u32,
+    woken: Woken,
+}
+
+impl Waker {
+    const NOBODY: Waker = Waker {
+        tid: NONE,
+        woken: Woken::Unknown,
+    };
+    const INTERRUPT: Waker = Waker {
+        tid: 0,
+        woken: Woken::Interrupt,
+    };
+
+    fn of(r: &Record) -> Waker {
+        // The idle task wakes nobody: who is woken on an idle CPU is woken by an interrupt.
+        if r.flags & kernel::BY_INTERRUPT != 0 || r.a == 0 {
+            return Waker::INTERRUPT;
+        }
+        let woken = if r.flags & kernel::BY_THREAD != 0 {
+            Woken::Thread
+        } else {
+            Woken::Unknown
+        };
+        Waker { tid: r.a, woken }
+    }
+}
 
 /// What is known of a thread at the moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -92,7 +123,7 @@ struct Thread {
     now: Now,
     since: i64,
     /// WAKING came while it ran, WAKEUP did not yet.
-    waking: Option<u32>,
+    waking: Option<Waker>,
     exit: Option<i64>,
     /// Until then a first record outranks what `/proc` said.
     doubt_until: i64,
@@ -103,6 +134,7 @@ impl Thread {
         let life = Life {
             tid,
             nstid: None,
+            parent: None,
             begin,
             end: begin,
             states: Vec::new(),
@@ -118,11 +150,12 @@ impl Thread {
     }
 
     /// Ends the present interval at `ts` as being in `state`.
-    fn close(&mut self, ts: i64, state: State, waker: u32, cpu: i16) {
+    fn close(&mut self, ts: i64, state: State, waker: Waker, cpu: i16) {
         let ts = ts.max(self.since);
         if ts > self.since {
             let mut i = Interval::new(self.since, ts, state);
-            i.waker = waker;
+            i.waker = waker.tid;
+            i.woken = waker.woken;
             i.cpu = cpu;
             if let Now::Blocked { syscall, fd, .. } = self.now
                 && state.is_blocked()
@@ -147,10 +180,10 @@ impl Thread {
     fn leave(&mut self, ts: i64, cpu: i16, flags: u8, syscall: u16, fd: i32) {
         self.settle(ts);
         match self.now {
-            Now::Running(on) if on == cpu => self.close(ts, State::Running, NONE, cpu),
-            Now::Undecided(_) => self.close(ts, State::Running, NONE, cpu),
+            Now::Running(on) if on == cpu => self.close(ts, State::Running, Waker::NOBODY, cpu),
+            Now::Undecided(_) => self.close(ts, State::Running, Waker::NOBODY, cpu),
             // It left a CPU on which it never arrived: an arrival was lost.
-            _ => self.close(ts, State::Unknown, NONE, -1),
+            _ => self.close(ts, State::Unknown, Waker::NOBODY, -1),
         }
         self.now = match flags & 0xf {
             kernel::LEFT_RUNNABLE => Now::Preempted,
@@ -173,25 +206,25 @@ impl Thread {
     fn arrive(&mut self, ts: i64, cpu: i16) {
         self.settle(ts);
         match self.now {
-            Now::Runnable | Now::Undecided(_) => self.close(ts, State::Runnable, NONE, -1),
-            Now::Preempted => self.close(ts, State::Preempted, NONE, -1),
+            Now::Runnable | Now::Undecided(_) => self.close(ts, State::Runnable, Waker::NOBODY, -1),
+            Now::Preempted => self.close(ts, State::Preempted, Waker::NOBODY, -1),
             // Nobody arrives who was not woken, or who is there: a record was lost.
             Now::Blocked { .. } | Now::Running(_) | Now::Lost => {
-                self.close(ts, State::Unknown, NONE, -1);
+                self.close(ts, State::Unknown, Waker::NOBODY, -1);
             }
         }
         self.now = Now::Running(cpu);
         self.waking = None;
     }
 
-    fn waking(&mut self, ts: i64, waker: u32) {
+    fn waking(&mut self, ts: i64, waker: Waker) {
         self.doubt_until = i64::MIN;
         match self.now {
             Now::Running(_) | Now::Undecided(true) => self.waking = Some(waker),
             Now::Blocked { hard, .. } => self.wake(ts, hard, waker),
             Now::Undecided(false) => self.wake(ts, false, waker),
             Now::Lost => {
-                self.close(ts, State::Unknown, NONE, -1);
+                self.close(ts, State::Unknown, Waker::NOBODY, -1);
                 self.now = Now::Runnable;
             }
             Now::Runnable | Now::Preempted => {} // woken twice
@@ -203,11 +236,11 @@ impl Thread {
             // It never slept: the waking that came before is done with.
             Now::Running(_) | Now::Undecided(true) => self.waking = None,
             // Its WAKING was lost; it is runnable all the same.
-            _ => self.waking(ts, NONE),
+            _ => self.waking(ts, Waker::NOBODY),
         }
     }
 
-    fn wake(&mut self, ts: i64, hard: bool, waker: u32) {
+    fn wake(&mut self, ts: i64, hard: bool, waker: Waker) {
         let state = if hard {
             State::Uninterruptible
         } else {
@@ -229,7 +262,7 @@ impl Thread {
             Now::Blocked { hard: false, .. } => (State::Blocked, -1),
             Now::Undecided(false) | Now::Lost => (State::Unknown, -1),
         };
-        self.close(end, state, NONE, cpu);
+        self.close(end, state, Waker::NOBODY, cpu);
         self.life.end = self.since;
         self.life
     }
@@ -265,8 +298,7 @@ impl<'a> Machine<'a> {
         match r.kind {
             kernel::SWITCH => self.switch(r, ts),
             kernel::WAKING => {
-                let waker = if r.flags == 0 { r.a } else { INTERRUPT };
-                self.thread(r.tid, ts).waking(ts, waker);
+                self.thread(r.tid, ts).waking(ts, Waker::of(r));
             }
             kernel::WAKEUP => self.thread(r.tid, ts).wakeup(ts),
             kernel::NEW => self.born(r, ts),
@@ -290,7 +322,7 @@ impl<'a> Machine<'a> {
             && t.now == Now::Running(cpu)
         {
             // This CPU switches away from somebody else: the leaving of `other` was lost.
-            t.close(ts, State::Unknown, NONE, -1);
+            t.close(ts, State::Unknown, Waker::NOBODY, -1);
             t.now = Now::Lost;
         }
         if r.flags & kernel::PREV_TRACED != 0 {
@@ -311,6 +343,7 @@ impl<'a> Machine<'a> {
         self.bury(r.tid, ts); // an earlier owner of the id whose end was lost
         let mut t = Thread::new(r.tid, ts, Now::Runnable);
         t.life.nstid = Some(r.a);
+        t.life.parent = (r.b != 0).then_some(r.b);
         self.threads.insert(r.tid, t);
     }
 

@@ -76,7 +76,21 @@ impl KernelSpool {
 
     /// `waker` is about to wake `tid`.
     pub fn waking(&mut self, ts: i64, tid: u32, waker: u32) -> &mut Self {
-        self.record(ts, kernel::WAKING, 0, 0, tid, waker, 0, 0)
+        self.record(ts, kernel::WAKING, kernel::BY_THREAD, 0, tid, waker, 0, 0)
+    }
+
+    /// An interrupt is about to wake `tid`, while `interrupted` was on the CPU.
+    pub fn waking_by_interrupt(&mut self, ts: i64, tid: u32, interrupted: u32) -> &mut Self {
+        self.record(
+            ts,
+            kernel::WAKING,
+            kernel::BY_INTERRUPT,
+            0,
+            tid,
+            interrupted,
+            0,
+            0,
+        )
     }
 
     /// `tid` is in a run queue.

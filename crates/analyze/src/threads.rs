@@ -39,6 +39,8 @@ pub struct Info {
     pub begin: i64,
     /// End.
     pub end: i64,
+    /// Kernel id of the thread that started it.
+    pub parent: Option<u32>,
 }
 
 impl Info {
@@ -53,6 +55,7 @@ impl Info {
             is_carrier: false,
             begin,
             end,
+            parent: None,
         }
     }
 
@@ -117,7 +120,9 @@ impl Threads {
                 .nstid
                 .or_else(|| namespace.get(&life.tid).copied())
                 .or(scope.same_ids.then_some(life.tid));
-            threads.add(Info::new(Some(life.tid), nstid, life.begin, life.end));
+            let mut info = Info::new(Some(life.tid), nstid, life.begin, life.end);
+            info.parent = life.parent;
+            threads.add(info);
         }
         if lives.is_empty() {
             threads.add_from_proc(scope, proc);
@@ -328,6 +333,10 @@ impl Threads {
                 kind: t.kind(),
                 begin_ns: t.begin,
                 end_ns: t.end.max(t.begin),
+                parent: t
+                    .parent
+                    .and_then(|tid| self.by_tid(tid, t.begin))
+                    .map(i64::from),
             })
     }
 }
@@ -391,6 +400,7 @@ mod tests {
         let life = Life {
             tid: 7001,
             nstid: None,
+            parent: None,
             begin: 0,
             end: 100,
             states: vec![],
@@ -409,6 +419,7 @@ mod tests {
         let life = |begin, end| Life {
             tid: 5,
             nstid: Some(5),
+            parent: None,
             begin,
             end,
             states: vec![],
@@ -424,6 +435,7 @@ mod tests {
         let life = Life {
             tid: 5,
             nstid: Some(5),
+            parent: None,
             begin: 0,
             end: 100,
             states: vec![],

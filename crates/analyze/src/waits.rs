@@ -99,6 +99,7 @@ fn begun(e: &Event, thread: u32, ts: i64, kind: &'static str, cx: &Context) -> W
         },
         notifier: None,
         outcome: "cut",
+        stack: None,
     }
 }
 

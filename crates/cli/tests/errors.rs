@@ -122,7 +122,7 @@ fn a_trace_of_another_version_is_refused_by_name() {
     refuses(
         &["report", &path],
         1,
-        &["version 99", "reads version 1", "loadline 9.0"],
+        &["version 99", "reads versions 1 to 2", "loadline 9.0"],
     );
     fs::write(dir.path().join("trace.json"), "{").expect("a file");
     refuses(&["report", &path], 1, &["trace.json"]);

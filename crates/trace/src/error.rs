@@ -15,15 +15,17 @@ pub enum Error {
     Unfinished(PathBuf),
     /// `trace.json` names another format or version.
     #[error(
-        "{path} has trace schema version {found}; this loadline reads version {known}. Read it with the loadline that wrote it ({writer})"
+        "{path} has trace schema version {found}; this loadline reads versions {oldest} to {newest}. Read it with the loadline that wrote it ({writer})"
     )]
     UnknownSchema {
         /// The trace's directory.
         path: PathBuf,
         /// Version in the file.
         found: u32,
-        /// Version that this reader knows.
-        known: u32,
+        /// Oldest version that this reader knows.
+        oldest: u32,
+        /// Newest version that it knows.
+        newest: u32,
         /// The program that wrote it.
         writer: String,
     },

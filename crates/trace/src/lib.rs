@@ -9,7 +9,8 @@
 //!
 //! What always holds:
 //! * `trace.json` is written last and by rename, so a directory that has it has every table;
-//! * a reader refuses a schema version that it does not know, by name;
+//! * a reader refuses a schema version that it does not know, by name, and reads older ones that it
+//!   knows through views that fill in what they lack;
 //! * what was lost is counted, per source, in `trace.json`.
 //!
 //! This crate gives shapes only. What the bytes mean is the business of `loadline-analyze`.
@@ -17,6 +18,7 @@
 mod error;
 pub mod meta;
 pub mod read;
+pub mod schema1;
 pub mod spool;
 pub mod table;
 pub mod tables;
@@ -31,5 +33,8 @@ pub use write::TraceWriter;
 /// Name of the format in `trace.json`.
 pub const FORMAT: &str = "loadline-trace";
 
-/// Version of the tables. Raised by any change that an older reader would misread.
-pub const SCHEMA_VERSION: u32 = 1;
+/// Version of the tables that are written. Raised by any change that an older reader would misread.
+pub const SCHEMA_VERSION: u32 = 2;
+
+/// Oldest version that is still read: as if it had been written today, see [`schema1`].
+pub const OLDEST_SCHEMA: u32 = 1;

@@ -6,7 +6,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result, io};
-use crate::{FORMAT, SCHEMA_VERSION};
+use crate::{FORMAT, OLDEST_SCHEMA, SCHEMA_VERSION};
 
 /// The contents of `trace.json`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -14,7 +14,7 @@ use crate::{FORMAT, SCHEMA_VERSION};
 pub struct Meta {
     /// Always [`FORMAT`].
     pub format: String,
-    /// [`SCHEMA_VERSION`] of the writer.
+    /// [`SCHEMA_VERSION`] of the writer, at least [`OLDEST_SCHEMA`].
     pub schema: u32,
     /// Program and version that wrote the trace.
     pub writer: String,
@@ -36,6 +36,8 @@ pub struct Meta {
     pub ended: String,
     /// Things a reader should know, in sentences (probes that could not be placed, …).
     pub notes: Vec<String>,
+    /// What was asked for, or would be expected, and is not in the trace.
+    pub not_recorded: Vec<NotRecorded>,
     /// Events that the kernel and the agent delivered.
     pub events: u64,
     /// Rows per table.
@@ -89,6 +91,19 @@ pub struct Level {
     pub why: String,
 }
 
+/// Something that is not in the trace although its level is.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct NotRecorded {
+    /// What, in the report's words: `texts of SQL statements`.
+    pub what: String,
+    /// Why not: `the probes would redefine loaded classes`.
+    pub why: String,
+    /// How to get it: `start the JVM with -javaagent:…`. Empty if there is no way.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub how_to_get: String,
+}
+
 impl Meta {
     /// Reads `DIR/trace.json` and refuses what this version does not know.
     pub fn load(dir: &Path) -> Result<Meta> {
@@ -115,11 +130,12 @@ impl Meta {
                 meta.format
             )));
         }
-        if meta.schema != SCHEMA_VERSION {
+        if !(OLDEST_SCHEMA..=SCHEMA_VERSION).contains(&meta.schema) {
             return Err(Error::UnknownSchema {
                 path: dir.into(),
                 found: meta.schema,
-                known: SCHEMA_VERSION,
+                oldest: OLDEST_SCHEMA,
+                newest: SCHEMA_VERSION,
                 writer: meta.writer,
             });
         }

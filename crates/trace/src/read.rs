@@ -6,6 +6,7 @@ use duckdb::Connection;
 
 use crate::error::{Error, Result};
 use crate::meta::Meta;
+use crate::schema1;
 use crate::write::quoted;
 
 /// A finished trace, open for reading.
@@ -23,7 +24,7 @@ impl Trace {
         let meta = Meta::load(dir)?;
         for table in crate::tables::all() {
             let path = dir.join(format!("{}.parquet", table.name));
-            if !path.is_file() {
+            if schema1::has_table(&meta, table.name) && !path.is_file() {
                 return Err(Error::Malformed {
                     path,
                     what: "is missing, although trace.json says that the trace is complete".into(),
@@ -36,8 +37,8 @@ impl Trace {
         })
     }
 
-    /// A new in-memory database in which every table of the trace is a view of its name, with
-    /// macros `t(ns)` (seconds since the recording began) and `ms(ns)`.
+    /// A new in-memory database in which every table of the trace is a view of its name, in the
+    /// shape of the present schema whatever the trace's, with macros `t(ns)` (seconds since the recording began) and `ms(ns)`.
     pub fn sql(&self) -> Result<Connection> {
         let db = Connection::open_in_memory()?;
         let mut setup = format!(
@@ -46,10 +47,11 @@ impl Trace {
         );
         for table in crate::tables::all() {
             let file = self.dir.join(format!("{}.parquet", table.name));
+            let file = format!("read_parquet({})", quoted(&file));
             setup += &format!(
-                "CREATE VIEW {} AS SELECT * FROM read_parquet({});",
+                "CREATE VIEW {} AS {};",
                 table.name,
-                quoted(&file)
+                schema1::select(&self.meta, &table, &file)
             );
         }
         db.execute_batch(&setup)?;

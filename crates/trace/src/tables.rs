@@ -2,6 +2,10 @@
 //!
 //! Ids are dense from 0 within one trace. Every `*_ns` that is not a duration is CLOCK_MONOTONIC.
 //! An interval is half-open, `[begin_ns, end_ns)`, and is cut to the recording.
+//!
+//! Tables and columns that no recording of this version fills say so in their description; they are
+//! there so that what fills them needs no other schema. What an older schema lacks is in
+//! [`schema1`](crate::schema1).
 
 use std::sync::Arc;
 
@@ -24,8 +28,8 @@ pub mod names {
     pub const UNKNOWN: &str = "unknown";
 
     /// Causes of a state; see `states.cause`.
-    pub const CAUSES: [&str; 11] = [
-        RUNNING, RUNNABLE, LOCK, POOL, SOCKET, FILE, GC, SAFEPOINT, IDLE, OTHER, UNKNOWN,
+    pub const CAUSES: [&str; 12] = [
+        RUNNING, RUNNABLE, LOCK, POOL, SOCKET, FILE, GC, SAFEPOINT, ADMISSION, IDLE, OTHER, UNKNOWN,
     ];
     /// Blocked on a monitor or an owned synchronizer that another thread holds.
     pub const LOCK: &str = "lock";
@@ -39,6 +43,8 @@ pub mod names {
     pub const GC: &str = "gc";
     /// Stopped by the virtual machine at a safepoint that was no collection.
     pub const SAFEPOINT: &str = "safepoint";
+    /// Held back by admission control: a handshake or a request that waits for the guard's turn.
+    pub const ADMISSION: &str = "admission";
     /// Waiting for work: a worker without a task, a timer, a sleeping thread.
     pub const IDLE: &str = "idle";
     /// Blocked for a reason that is known to be none of these, or not known.
@@ -77,6 +83,8 @@ table! {
         begin_ns: i64,
         /// When it ended, or the recording did.
         end_ns: i64,
+        /// Thread that started it; null if it began before the recording, and for virtual threads.
+        parent: Option<i64>,
     }
 }
 
@@ -91,7 +99,7 @@ table! {
         end_ns: i64,
         /// running, runnable, preempted, blocked, uninterruptible or unknown: what the kernel says.
         state: &'static str,
-        /// Why: running, runnable, lock, pool, socket, file, gc, safepoint, idle, other or unknown.
+        /// Why: running, runnable, lock, pool, socket, file, gc, safepoint, admission (held back by the guard; not filled by 0.1), idle, other or unknown.
         cause: &'static str,
         /// CPU it ran on; null unless running.
         cpu: Option<i32>,
@@ -105,6 +113,8 @@ table! {
         fd: Option<i32>,
         /// The wait (in `waits`) that says why.
         wait: Option<i64>,
+        /// Of a blocked interval that was ended by a wake-up: whether an interrupt woke it (a packet, a timer, a disk) and no thread did.
+        interrupt: Option<bool>,
     }
 }
 
@@ -161,7 +171,7 @@ table! {
         id: i64,
         /// Span that it lies in.
         parent: Option<i64>,
-        /// connection, tls_handshake, request, service, pool_wait, pool_use, sql, app_state or user.
+        /// connection, tls_handshake, request, service, pool_wait, pool_use, sql, app_state, user or method (not filled by 0.1).
         kind: &'static str,
         /// Of a request `GET /path`, of SQL its normalised text, of a service the servlet.
         name: Arc<str>,
@@ -185,6 +195,10 @@ table! {
         peer: Option<Arc<str>>,
         /// False if the recording saw only a part of it.
         complete: bool,
+        /// True if it was still open when the recording ended, or was cut off by a crash: `end_ns` is that moment.
+        open: bool,
+        /// CPU time of its thread in it, where that was measured. Not filled by 0.1.
+        cpu_ns: Option<i64>,
     }
 }
 
@@ -243,15 +257,17 @@ table! {
         notifier: Option<i64>,
         /// acquired, notified, timeout, unparked, or cut (still waiting at the end).
         outcome: &'static str,
+        /// Where in the code it began (`stacks.id`). Not filled by 0.1.
+        stack: Option<i64>,
     }
 }
 
 table! {
     /// Work of the virtual machine that stops or slows the program.
     Vm in "vm" sorted by begin_ns {
-        /// gc (a pause of a garbage collection).
+        /// gc (a pause of a garbage collection); not filled by 0.1: safepoint (another stop of all threads), gc_phase, compilation, deoptimization, class_load.
         kind: &'static str,
-        /// Collector.
+        /// Collector; of a safepoint its operation, of the others the method or class.
         name: Arc<str>,
         /// Why it ran.
         cause: Arc<str>,
@@ -267,13 +283,67 @@ table! {
 }
 
 table! {
-    /// A value that was read at a time.
+    /// A time in which a virtual thread was mounted on a carrier; while it is on none it is either blocked or waits for a carrier. Not filled by 0.1.
+    Mount in "mounts" sorted by begin_ns {
+        /// The virtual thread.
+        thread: i64,
+        /// The carrier.
+        carrier: i64,
+        /// When it was mounted, or the recording began.
+        begin_ns: i64,
+        /// When it was unmounted or ended, or the recording did.
+        end_ns: i64,
+        /// Time of it in which the virtual thread was blocked and kept its carrier (pinned); 0 if it never was.
+        pinned_ns: i64,
+    }
+}
+
+table! {
+    /// A frame of a deduplicated call stack, as a tree: a stack is named by its innermost frame, and `parent` leads to the caller's. Not filled by 0.1.
+    Stack in "stacks" sorted by id {
+        /// Id in this trace; a parent's is smaller than its children's.
+        id: i64,
+        /// The caller's frame; null for the outermost.
+        parent: Option<i64>,
+        /// Frames below it: 0 for the outermost.
+        depth: i32,
+        /// java, native or kernel.
+        kind: &'static str,
+        /// `package.Class.method`, or the symbol.
+        name: Arc<str>,
+        /// Source file, else the shared object.
+        file: Option<Arc<str>>,
+        /// Line in it.
+        line: Option<i32>,
+    }
+}
+
+table! {
+    /// A stack that was seen at a moment, and what the sample stands for. Not filled by 0.1.
+    Sample in "samples" sorted by ts_ns {
+        /// When.
+        ts_ns: i64,
+        /// The thread.
+        thread: i64,
+        /// cpu (it was running) or alloc (it allocated).
+        kind: &'static str,
+        /// What it stands for: ns of CPU time, or bytes.
+        weight: i64,
+        /// Of an allocation: the class.
+        class: Option<Arc<str>>,
+        /// The stack (`stacks.id`).
+        stack: i64,
+    }
+}
+
+table! {
+    /// A value that was read at a time; which there are is listed below.
     Counter in "counters" sorted by ts_ns {
         /// When it was read.
         ts_ns: i64,
-        /// process, machine, or `cpu N`.
+        /// process (the target), recorder, machine, or `cpu N`.
         scope: Arc<str>,
-        /// Name, with its unit: `cpu_seconds`, `rss_bytes`.
+        /// Name, which ends in its unit.
         name: Arc<str>,
         /// Value.
         value: f64,
@@ -295,6 +365,75 @@ table! {
         duration_ns: i64,
     }
 }
+
+/// A counter that a recording may hold: its scopes, its name, and what it says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CounterInfo {
+    /// `counters.scope`; `cpu N` stands for each CPU.
+    pub scopes: &'static str,
+    /// `counters.name`.
+    pub name: &'static str,
+    /// What it says, and whether it only grows.
+    pub doc: &'static str,
+}
+
+/// The name space of `counters`. Nothing else is written there.
+pub const COUNTERS: [CounterInfo; 13] = {
+    const fn counter(scopes: &'static str, name: &'static str, doc: &'static str) -> CounterInfo {
+        CounterInfo { scopes, name, doc }
+    }
+    [
+        counter(
+            "process, recorder",
+            "cpu_seconds",
+            "CPU time since it began; grows.",
+        ),
+        counter("process", "rss_bytes", "Resident memory."),
+        counter("process", "threads", "Threads."),
+        counter("process", "fds", "Open descriptors."),
+        counter(
+            "process",
+            "voluntary_switches",
+            "Of the threads that live; grows while they do.",
+        ),
+        counter(
+            "process",
+            "involuntary_switches",
+            "Of the threads that live; grows while they do.",
+        ),
+        counter(
+            "machine, cpu N",
+            "busy_seconds",
+            "Time in which a CPU did something, since boot; grows.",
+        ),
+        counter(
+            "machine, cpu N",
+            "idle_seconds",
+            "Time in which it did not; grows.",
+        ),
+        counter(
+            "machine, cpu N",
+            "steal_seconds",
+            "Time that the hypervisor gave to others; grows.",
+        ),
+        counter(
+            "machine",
+            "others_seconds",
+            "CPU time of all processes but the target and the recorder: `busy_seconds` less both `cpu_seconds` of the same reading; grows, but for the ticks (10 ms) in which the kernel counts.",
+        ),
+        counter("cpu N", "frequency_hz", "Its clock. Not filled by 0.1."),
+        counter(
+            "process",
+            "throttled_seconds",
+            "Time in which its cgroup's quota kept it from running; grows. Not filled by 0.1.",
+        ),
+        counter(
+            "process",
+            "heap_used_bytes",
+            "Java heap in use. Not filled by 0.1.",
+        ),
+    ]
+};
 
 /// A table's name, meaning and columns.
 #[derive(Debug, Clone)]
@@ -327,6 +466,9 @@ pub fn all() -> Vec<TableInfo> {
         info::<Mark>(),
         info::<Wait>(),
         info::<Vm>(),
+        info::<Mount>(),
+        info::<Stack>(),
+        info::<Sample>(),
         info::<Counter>(),
         info::<Breakdown>(),
     ]

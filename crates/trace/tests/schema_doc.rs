@@ -25,6 +25,13 @@ fn generated() -> String {
             );
         }
         text += "\n";
+        if table.name == "counters" {
+            text += "| scope | name | meaning |\n| --- | --- | --- |\n";
+            for c in tables::COUNTERS {
+                text += &format!("| {} | `{}` | {} |\n", c.scopes, c.name, c.doc);
+            }
+            text += "\n";
+        }
     }
     text
 }

@@ -187,7 +187,7 @@ fn states(db: &Connection, model: &mut Model) -> Result<()> {
     let begin = model.meta.begin_ns;
     let sql = format!(
         "SELECT thread, begin_ns - {begin}, end_ns - {begin},
-           coalesce(CASE WHEN state = 'preempted' THEN 3 ELSE list_position({classes}, CASE cause WHEN 'safepoint' THEN 'gc' ELSE cause END) END - 1, {UNKNOWN})::SMALLINT,
+           coalesce(CASE WHEN state = 'preempted' THEN 3 ELSE list_position({classes}, CASE cause WHEN 'safepoint' THEN 'gc' WHEN 'admission' THEN 'other' ELSE cause END) END - 1, {UNKNOWN})::SMALLINT,
            (list_position({states}, state) - 1)::SMALLINT,
            coalesce(cpu, {NONE})::SMALLINT,
            coalesce(list_position({syscalls}, syscall) - 1, {NONE})::SMALLINT,

@@ -18,7 +18,7 @@ const PHASES: readonly (readonly [string, string, number])[] = [
   ["idle", "between visits of a worker", 0],
 ];
 
-const CAUSES = ["running", "runnable", "lock", "pool", "socket", "file", "gc", "safepoint", "queue", "idle", "other", "unknown"];
+const CAUSES = ["running", "runnable", "lock", "pool", "socket", "file", "gc", "safepoint", "admission", "queue", "idle", "other", "unknown"];
 
 const CAUSE_TEXT: Record<string, string> = { gc: "GC", queue: "queued" };
 

@@ -32,6 +32,7 @@ pub fn meta(input: &Input, end: i64, kernel_events: u64) -> Meta {
             s.ended.clone()
         },
         notes: s.notes.clone(),
+        not_recorded: s.not_recorded.clone(),
         events: kernel_events + input.events.len() as u64,
         ..Meta::default()
     };

@@ -1,5 +1,5 @@
 use loadline_trace::Trace;
-use loadline_trace::meta::Level;
+use loadline_trace::meta::{Level, NotRecorded};
 use loadline_trace::spool::agent::kind as ev;
 use loadline_trace::spool::kernel::{LEFT_BLOCKED, LEFT_RUNNABLE};
 use proptest::prelude::*;
@@ -183,6 +183,61 @@ fn losses_are_said_in_the_first_lines() {
         head.contains("1,234 by kernel_ring") && !head.contains("none lost"),
         "{text}"
     );
+}
+
+#[test]
+fn what_is_open_at_the_end_or_at_a_crash_is_a_row_that_says_so() {
+    let mut r = site();
+    // A second connection's request is under way when everything stops.
+    let a = &mut r.agent;
+    a.event(12, 300 * MS, ev::CONN_OPEN, 8, 5001, "127.0.0.1");
+    a.event(12, 310 * MS, ev::VISIT_BEGIN, 8, 0, "");
+    a.event(12, 311 * MS, ev::REQUEST_PARSE, 0, 0, "");
+    a.event(12, 312 * MS, ev::REQUEST, 0, 0, "GET /slow");
+    a.event(12, 313 * MS, ev::SERVICE_BEGIN, 0, 0, "slow");
+    let open = |r: &Recording| {
+        let (_dir, trace) = trace_of(r);
+        let sql = "SELECT kind, complete, end_ns = (SELECT max(end_ns) FROM threads) FROM spans
+                   WHERE open ORDER BY id";
+        answer(&trace, sql)
+    };
+    let want = ["connection", "request", "service"].map(|k| [k, "false", "true"]);
+    assert_eq!(open(&r), want);
+    r.session.end_ns = 0; // nobody wrote the end down: it crashed
+    r.session.ended.clear();
+    assert_eq!(open(&r), want);
+}
+
+#[test]
+fn what_was_not_recorded_is_said_behind_the_first_lines_a_line_each() {
+    let mut r = site();
+    let told = |what: &str, how: &str| NotRecorded {
+        what: what.into(),
+        why: "no loaded class is redefined".into(),
+        how_to_get: how.into(),
+    };
+    r.session.not_recorded = vec![told("SQL texts", "--redefine"), told("methods", "")];
+    let (_dir, trace) = trace_of(&r);
+    assert_eq!(trace.meta.not_recorded, r.session.not_recorded);
+    let text = crate::report::report(&trace)
+        .expect("a report")
+        .render(false);
+    let lines: Vec<&str> = text.lines().map(str::trim).take(4).collect();
+    assert!(
+        lines.contains(
+            &"not recorded  SQL texts: no loaded class is redefined. To get it: --redefine"
+        ) && lines.contains(&"not recorded  methods: no loaded class is redefined"),
+        "{text}"
+    );
+}
+
+#[test]
+fn who_started_a_thread_is_known() {
+    let mut r = site();
+    r.kernel[0].new_thread(500 * MS, 13, 12);
+    let (_dir, trace) = trace_of(&r);
+    let sql = "SELECT p.tid FROM threads t JOIN threads p ON p.id = t.parent";
+    assert_eq!(answer(&trace, sql), [["12"]]);
 }
 
 #[test]

@@ -41,7 +41,7 @@ const SUMS: &str = "coalesce(sum(ns), 0)/1e6,
     coalesce(sum(ns) FILTER (cause = 'lock'), 0)/1e6, coalesce(sum(ns) FILTER (cause = 'pool'), 0)/1e6,
     coalesce(sum(ns) FILTER (cause = 'socket'), 0)/1e6, coalesce(sum(ns) FILTER (cause = 'file'), 0)/1e6,
     coalesce(sum(ns) FILTER (cause = 'gc'), 0)/1e6, coalesce(sum(ns) FILTER (cause = 'queue'), 0)/1e6,
-    coalesce(sum(ns) FILTER (cause = 'idle'), 0)/1e6, coalesce(sum(ns) FILTER (cause IN ('other', 'safepoint')), 0)/1e6,
+    coalesce(sum(ns) FILTER (cause = 'idle'), 0)/1e6, coalesce(sum(ns) FILTER (cause IN ('other', 'safepoint', 'admission')), 0)/1e6,
     coalesce(sum(ns) FILTER (cause = 'unknown'), 0)/1e6";
 
 impl Times {

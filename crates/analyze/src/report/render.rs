@@ -78,6 +78,18 @@ impl Report {
         for (level, why) in a.missing.iter().filter(|(level, _)| *level != "kernel") {
             out.paragraph("missing", "33", &format!("{level} level: {why}"));
         }
+        for n in &a.not_recorded {
+            let remedy = if n.how_to_get.is_empty() {
+                String::new()
+            } else {
+                format!(". To get it: {}", n.how_to_get)
+            };
+            out.paragraph(
+                "not recorded",
+                "33",
+                &format!("{}: {}{remedy}", n.what, n.why),
+            );
+        }
         for note in &a.notes {
             out.paragraph("note", "33", note);
         }

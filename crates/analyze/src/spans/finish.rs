@@ -10,6 +10,7 @@ impl Builder<'_> {
     /// Cuts what is open, and puts everything in order.
     pub(super) fn finish(mut self) -> Output {
         let end = self.cx.end;
+        self.at_the_end = true;
         let mut keys: Vec<u64> = self.connections.keys().copied().collect();
         keys.sort_unstable_by_key(|k| self.connections[k].span);
         for key in keys {
@@ -93,7 +94,10 @@ fn nest(spans: &mut [Span]) {
             && let Some(p) = spans[at].parent
         {
             let within = spans[p as usize].end_ns;
-            spans[at].end_ns = spans[at].end_ns.min(within).max(spans[at].begin_ns);
+            if within < spans[at].end_ns {
+                spans[at].end_ns = within.max(spans[at].begin_ns);
+                spans[at].open = false;
+            }
         }
         let (begin, end) = (spans[at].begin_ns, spans[at].end_ns);
         let mut parent = spans[at].parent;

@@ -153,9 +153,17 @@ fn a_first_record_outranks_a_letter_that_was_read_a_moment_late() {
 #[test]
 fn an_interrupt_is_no_thread() {
     let mut k = KernelSpool::default();
-    k.waking(10, 5, 7);
-    k.0[8 + 9] = 1; // the flags of the record: in a hard interrupt
-    assert_eq!(lives(&seen(&[(5, 1, 'S')]), &k)[0].states[0].waker, 0);
+    k.waking_by_interrupt(10, 5, 7);
+    let woken = |k: &KernelSpool| {
+        let state = lives(&seen(&[(5, 1, 'S')]), k)[0].states[0];
+        (state.waker, state.woken)
+    };
+    assert_eq!(woken(&k), (0, Woken::Interrupt));
+    // A recorder that could not tell: the thread is named, and nothing is claimed.
+    k.0[8 + 9] = 0;
+    assert_eq!(woken(&k), (7, Woken::Unknown));
+    k.0[8 + 9] = kernel::BY_THREAD;
+    assert_eq!(woken(&k), (7, Woken::Thread));
 }
 
 #[test]

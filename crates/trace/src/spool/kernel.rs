@@ -20,6 +20,8 @@
 //! A SYSCALL record is 56 bytes: `ts` is the return, and after `c` (second argument) follow
 //! `u64 begin_ns; u64 arg2; i64 result`.
 //!
+//! Flags of WAKING: bit 0 [`BY_INTERRUPT`] (`a` and `b` are who was interrupted), bit 1
+//! [`BY_THREAD`]; neither if the kernel does not tell.
 //! Flags of SWITCH: bits 0-3 the state that the leaving thread is left in ([`LEFT_RUNNABLE`], …),
 //! bit 4 [`PREV_TRACED`], bit 5 [`NEXT_TRACED`].
 
@@ -55,6 +57,11 @@ pub const LEFT_STOPPED: u8 = 4;
 pub const PREV_TRACED: u8 = 1 << 4;
 /// SWITCH: the arriving thread belongs to the target.
 pub const NEXT_TRACED: u8 = 1 << 5;
+
+/// WAKING: an interrupt woke it, or what the kernel does on the way out of one.
+pub const BY_INTERRUPT: u8 = 1 << 0;
+/// WAKING: the waking thread did so itself.
+pub const BY_THREAD: u8 = 1 << 1;
 
 /// One record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -6,7 +6,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result, io};
-use crate::meta::{Level, Machine, Target};
+use crate::meta::{Level, Machine, NotRecorded, Target};
 
 /// What the recorder knows that no other spool says. Rewritten (by rename) when recording ends.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -39,6 +39,8 @@ pub struct Session {
     pub losses: BTreeMap<String, u64>,
     /// Sentences for the reader.
     pub notes: Vec<String>,
+    /// What was asked for, or would be expected, and is not recorded; it passes to `trace.json`.
+    pub not_recorded: Vec<NotRecorded>,
 }
 
 impl Session {

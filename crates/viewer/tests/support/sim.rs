@@ -243,6 +243,8 @@ impl Sim {
             peer_port: Some(33_000 + (self.connections.len() % 20_000) as i32),
             peer: Some("127.0.0.1".into()),
             complete: false,
+            open: true,
+            cpu_ns: None,
         });
         let (resumed, requests) = (self.random.chance(0.7), 3 + self.random.below(15));
         self.connections.push(Connection {

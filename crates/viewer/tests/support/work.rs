@@ -30,6 +30,7 @@ impl Sim {
                 syscall: t.syscall.filter(|_| blocked).map(Into::into),
                 fd: t.fd.filter(|_| blocked),
                 wait: t.wait.filter(|_| blocked),
+                interrupt: blocked.then_some(false),
             });
         }
         (t.state, t.cause, t.cpu, t.since) = (state, cause, cpu, now);
@@ -141,6 +142,7 @@ impl Sim {
             owner: owner.map(|o| o as i64),
             notifier: None,
             outcome: "cut",
+            stack: None,
         });
     }
 
@@ -185,6 +187,8 @@ impl Sim {
             peer_port: None,
             peer: None,
             complete: false,
+            open: true,
+            cpu_ns: None,
         });
     }
 
@@ -194,7 +198,7 @@ impl Sim {
             return;
         };
         let span = &mut self.record.spans[id];
-        (span.end_ns, span.complete) = (self.now, true);
+        (span.end_ns, span.complete, span.open) = (self.now, true, false);
         let kind = span.kind;
         if kind == "request" || kind == "tls_handshake" {
             let booked = std::mem::take(&mut self.threads[thread].booked);
@@ -230,7 +234,8 @@ impl Sim {
             return;
         }
         let span = &mut self.record.spans[c.span];
-        (span.end_ns, span.end_thread, span.complete) = (self.now, thread as i64, true);
+        (span.end_ns, span.end_thread) = (self.now, thread as i64);
+        (span.complete, span.open) = (true, false);
         let mut booked = std::mem::take(&mut c.booked);
         let rest = span.end_ns - span.begin_ns - booked.values().sum::<i64>();
         booked.insert(("idle", "idle"), rest);

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use loadline_trace::meta::{Level, Machine, Target};
-use loadline_trace::tables::{Breakdown, Counter, Resource, Syscall, Thread};
+use loadline_trace::tables::{Breakdown, Counter, Mount, Resource, Sample, Stack, Syscall, Thread};
 use loadline_trace::{Meta, Result, TraceWriter};
 
 use super::Size;
@@ -23,6 +23,7 @@ pub fn write(dir: &Path, size: Size, seed: u64) -> Result<Meta> {
         kind: t.kind,
         begin_ns: BEGIN_NS,
         end_ns: end,
+        parent: None,
     }))?;
     writer.table(record.states)?;
     writer.table(Vec::<Syscall>::new())?;
@@ -50,6 +51,9 @@ pub fn write(dir: &Path, size: Size, seed: u64) -> Result<Meta> {
     writer.table(record.marks)?;
     writer.table(record.waits)?;
     writer.table(record.vm)?;
+    writer.table(Vec::<Mount>::new())?;
+    writer.table(Vec::<Stack>::new())?;
+    writer.table(Vec::<Sample>::new())?;
     writer.table((0..=size.seconds).map(|s| Counter {
         ts_ns: BEGIN_NS + s * 1_000_000_000,
         scope: "process".into(),
