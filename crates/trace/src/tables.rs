@@ -113,7 +113,7 @@ table! {
         fd: Option<i32>,
         /// The wait (in `waits`) that says why.
         wait: Option<i64>,
-        /// Of a blocked interval that was ended by a wake-up: whether an interrupt woke it (a packet, a timer, a disk) and no thread did.
+        /// Of a blocked interval that was ended by a wake-up: whether an interrupt woke it (a packet, a timer, a disk) and no thread did. Null if that is not known: 0.1 records it where the interrupt came upon an idle CPU.
         interrupt: Option<bool>,
     }
 }
