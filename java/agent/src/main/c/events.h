@@ -1,4 +1,4 @@
-/* The JVMTI events of the jvm level: monitors, garbage collections, threads. */
+/* The events of the jvm level: monitors, parks, garbage collections, threads. */
 #ifndef LOADLINE_EVENTS_H
 #define LOADLINE_EVENTS_H
 
@@ -9,6 +9,6 @@
 const char *events_start(JavaVM *vm, JNIEnv *jni, uint8_t *base);
 
 /* Disables them. A callback may still be on its way. */
-void events_stop(void);
+void events_stop(JNIEnv *jni);
 
 #endif

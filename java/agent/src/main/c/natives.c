@@ -74,7 +74,7 @@ NATIVE(void, seal)(JNIEnv *jni, jclass type, jlong address, jlong size) {
                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
 }
 
-NATIVE(jstring, startEvents)(JNIEnv *jni, jclass type, jlong address) {
+NATIVE(jstring, start)(JNIEnv *jni, jclass type, jlong address) {
     (void)type;
     JavaVM *vm;
     const char *missing = (*jni)->GetJavaVM(jni, &vm) == JNI_OK
@@ -83,9 +83,9 @@ NATIVE(jstring, startEvents)(JNIEnv *jni, jclass type, jlong address) {
     return missing == NULL ? NULL : (*jni)->NewStringUTF(jni, missing);
 }
 
-NATIVE(void, stopEvents)(JNIEnv *jni, jclass type) {
-    (void)jni, (void)type;
-    events_stop();
+NATIVE(void, stop)(JNIEnv *jni, jclass type) {
+    (void)type;
+    events_stop(jni);
 }
 
 NATIVE(jint, openControl)(JNIEnv *jni, jclass type, jstring path) {

@@ -5,8 +5,7 @@
  * it says otherwise; an <em>event</em> is a point with a type and a value; a <em>span</em> is an
  * interval with a name, which may begin on one thread and end on another.
  *
- * <p>What always holds: nothing here does anything unless a recorder is attached. The methods are
- * empty; while a recording runs, its agent fills them, and empties them again when it stops. So the
- * calls can stay in production code: the JIT compiler removes them. They never throw and never block.
+ * <p>What always holds: nothing here does anything unless a recorder is attached: a call then reads
+ * one field. So the calls can stay in production code. They never throw and never block.
  */
 package dev.loadline;

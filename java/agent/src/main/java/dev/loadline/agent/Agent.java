@@ -6,12 +6,18 @@ import java.lang.instrument.Instrumentation;
 public final class Agent {
     private Agent() {}
 
-    /** Argument: the raw directory of a recording; nothing to stay dormant until one attaches. */
+    /**
+     * At start classes get their probes as they load, once and for all; they are dormant until a
+     * recording.
+     *
+     * @param directory the raw directory of a recording that begins at once; or nothing
+     */
     public static void premain(String directory, Instrumentation instrumentation) {
+        Recording.weave(instrumentation);
         agentmain(directory, instrumentation);
     }
 
-    /** See {@link #premain}. */
+    /** When the recorder attaches; see {@link #premain}. */
     public static void agentmain(String directory, Instrumentation instrumentation) {
         if (directory != null && !directory.isEmpty()) {
             Recording.start(directory, instrumentation);

@@ -1,7 +1,6 @@
 package dev.loadline.agent;
 
 import java.io.IOException;
-import java.io.InputStream;
 import java.lang.instrument.Instrumentation;
 import java.util.List;
 import java.util.Map;
@@ -19,8 +18,8 @@ final class BootClasses {
     /** Each class of {@code dev.loadline.agent.boot}; {@code Native} first, as it needs no access to the JDK. */
     static final List<String> NAMES = List.of(
             "Native", "Type", "Arrays", "Faults", "Slot", "Session", "Strings", "Strings$Entry", "Strings$Tail", "Identities",
-            "Identities$Entry", "SqlText", "SqlCache", "SqlCache$Entry", "Emit", "JvmProbes", "AppProbes",
-            "ServerProbes", "JdbcProbes");
+            "Identities$Entry", "SqlText", "SqlCache", "SqlCache$Entry", "Emit", "AppProbes",
+            "ServerProbes", "ServerProbes$Visit", "JdbcProbes");
 
     private static final String PACKAGE = "dev/loadline/agent/boot/";
     private static boolean defined;
@@ -34,7 +33,7 @@ final class BootClasses {
         export(instrumentation, BootClasses.class.getModule());
         Module boot = null;
         for (String name : NAMES) {
-            Class<?> type = Definer.define(PACKAGE + name, bytes(name));
+            Class<?> type = Definer.define(PACKAGE + name, ClassBytes.of(PACKAGE + name));
             if (boot == null) {
                 boot = type.getModule();
                 export(instrumentation, boot);
@@ -56,15 +55,6 @@ final class BootClasses {
                 Map.of("java.lang", target),
                 Set.of(),
                 Map.of());
-    }
-
-    private static byte[] bytes(String name) throws IOException {
-        try (InputStream in = BootClasses.class.getResourceAsStream("/" + PACKAGE + name + ".class")) {
-            if (in == null) {
-                throw new IOException("the agent's jar lacks " + PACKAGE + name + ".class");
-            }
-            return in.readAllBytes();
-        }
     }
 
     /** Apart, so that it is linked after the export. */

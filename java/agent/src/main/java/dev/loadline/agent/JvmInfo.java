@@ -11,16 +11,20 @@ final class JvmInfo {
     private final Instrumentation instrumentation;
     private final AtomicBoolean serverLoaded = new AtomicBoolean();
     private String server = "";
+    private String told = "";
 
     JvmInfo(Instrumentation instrumentation) {
         this.instrumentation = instrumentation;
     }
 
-    String json() {
+    /** @param coverage where the server level comes from, as JSON */
+    String json(String coverage) {
         server = server();
+        told = coverage;
         return "{\"jvm\": " + quote(System.getProperty("java.vm.name") + " " + System.getProperty("java.runtime.version"))
                 + ", \"java\": " + Runtime.version().feature()
                 + ", \"server\": " + (server.isEmpty() ? "null" : quote(server))
+                + ", \"by\": " + coverage
                 + ", \"name\": " + quote(shortName(System.getProperty("sun.java.command", ""))) + "}";
     }
 
@@ -32,8 +36,9 @@ final class JvmInfo {
     }
 
     /** The JSON, if it has changed since it was last asked for. */
-    String changed() {
-        return server.isEmpty() && serverLoaded.getAndSet(false) ? json() : null;
+    String changed(String coverage) {
+        boolean appeared = server.isEmpty() && serverLoaded.getAndSet(false);
+        return appeared || !coverage.equals(told) ? json(coverage) : null;
     }
 
     private String server() {

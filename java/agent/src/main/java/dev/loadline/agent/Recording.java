@@ -4,14 +4,20 @@ import dev.loadline.agent.boot.Emit;
 import dev.loadline.agent.boot.Faults;
 import dev.loadline.agent.boot.Native;
 import dev.loadline.agent.boot.Session;
+import dev.loadline.agent.hooks.Hooks;
 import dev.loadline.agent.probes.Probes;
 import java.io.File;
 import java.io.IOException;
 import java.lang.instrument.Instrumentation;
+import java.util.HashSet;
+import java.util.Set;
 
 /**
  * One recording, from attach to stop. What is started in one order is stopped in the other, also
  * when a start fails half way.
+ *
+ * <p>The server level comes from probes where there are any: the agent was there at start, or was
+ * allowed to redefine classes. Otherwise it comes from hooks, which redefine none.
  */
 final class Recording {
     private static final int MAX_EPOCH = 0x7FFF;
@@ -19,13 +25,19 @@ final class Recording {
     private static Recording current;
     private static int epochs;
     private static boolean loaded;
+    /** The probes that are in place, dormant between recordings; null if there are none. */
+    private static Probes woven;
 
     private final Instrumentation instrumentation;
     private final SpoolHeader header;
     private final JvmInfo info;
+    /** Lines that the header's message has. */
+    private final Set<String> warned = new HashSet<>();
     private long address;
     private long size;
-    private Probes probes;
+    private boolean restore;
+    private Hooks hooks;
+    private AppLink application;
     private GcNotifications collections;
     private int control = -1;
 
@@ -33,6 +45,21 @@ final class Recording {
         this.header = header;
         this.instrumentation = instrumentation;
         this.info = new JvmInfo(instrumentation);
+    }
+
+    /** Places probes, if there are none: into classes as they load, and into those that are loaded. */
+    static synchronized void weave(Instrumentation instrumentation) {
+        if (woven != null) {
+            return;
+        }
+        try {
+            BootClasses.define(instrumentation);
+            Probes probes = new Probes(instrumentation);
+            probes.place();
+            woven = probes;
+        } catch (IOException | ClassNotFoundException | RuntimeException | LinkageError e) {
+            System.err.println("loadline-agent: no probes: " + e);
+        }
     }
 
     /** Starts a recording into this directory; what goes wrong is told in the spool's header. */
@@ -51,8 +78,12 @@ final class Recording {
             }
             Recording recording = new Recording(header, instrumentation);
             try {
-                recording.begin(directory);
-                current = recording;
+                if ((header.mode() & SpoolHeader.ONLY_ARM) != 0) {
+                    recording.arm();
+                } else {
+                    recording.begin(directory);
+                    current = recording;
+                }
             } catch (Throwable e) {
                 recording.undo();
                 header.fail(e.getMessage() == null ? e.toString() : e.getMessage());
@@ -62,9 +93,33 @@ final class Recording {
         }
     }
 
+    /** Places the probes for recordings to come, or takes them out. */
+    private void arm() throws IOException {
+        header.state(SpoolHeader.STARTING);
+        if ((header.mode() & SpoolHeader.RESTORE) != 0) {
+            unweave();
+        } else {
+            weave(instrumentation);
+            tellWarnings();
+        }
+        header.info(info.json(coverage()));
+        header.state(SpoolHeader.STOPPED);
+    }
+
+    private static void unweave() {
+        if (woven != null) {
+            woven.remove();
+            woven = null;
+        }
+    }
+
     private void begin(String directory) throws IOException, ReflectiveOperationException {
         header.state(SpoolHeader.STARTING);
         int levels = header.levels();
+        int mode = header.mode();
+        boolean server = (levels & SpoolHeader.LEVEL_SERVER) != 0;
+        boolean app = (levels & SpoolHeader.LEVEL_APP) != 0;
+        restore = (mode & SpoolHeader.RESTORE) != 0;
         BootClasses.define(instrumentation);
         if (!loaded) {
             Native.load(header.library());
@@ -74,11 +129,21 @@ final class Recording {
         size = header.file().length();
         address = Native.map(header.file().getPath());
         epochs = epochs % MAX_EPOCH + 1;
-        probes = new Probes(instrumentation, levels, this::warn, info::classLoaded);
-        probes.place();
-        header.info(info.json());
+        if (server && (mode & SpoolHeader.MAY_REDEFINE) != 0) {
+            weave(instrumentation);
+        }
+        if (woven != null) {
+            woven.onClassLoaded(info::classLoaded);
+        } else if (server) {
+            hooks = new Hooks(instrumentation, this::warn);
+            hooks.refresh();
+        }
+        if (app) {
+            application = AppLink.connect(instrumentation, this::warn);
+        }
+        header.info(info.json(coverage()));
         header.begin(System.nanoTime());
-        Emit.to(new Session(address, epochs));
+        Emit.to(new Session(address, epochs), server, app);
         if ((levels & SpoolHeader.LEVEL_JVM) != 0) {
             String missing = Native.startEvents(address);
             if (missing != null) {
@@ -86,6 +151,7 @@ final class Recording {
             }
             collections = GcNotifications.start(this::warn);
         }
+        tellWarnings();
         header.state(SpoolHeader.RECORDING);
         Thread thread = new Thread(null, this::awaitStop, "loadline control", 0, false); // inherits no thread-locals
         thread.setDaemon(true);
@@ -98,13 +164,19 @@ final class Recording {
             Native.stopEvents();
         }
         if (address != 0) {
-            Emit.to(null);
+            Emit.toNobody();
         }
         if (collections != null) {
             collections.stop();
         }
-        if (probes != null) {
-            probes.remove();
+        if (application != null) {
+            application.disconnect();
+        }
+        if (hooks != null) {
+            hooks.remove();
+        }
+        if (restore) {
+            unweave();
         }
         if (address != 0) {
             Native.seal(address, size);
@@ -147,7 +219,11 @@ final class Recording {
         if (faults != null) {
             warn(faults);
         }
-        String json = info.changed();
+        if (hooks != null) {
+            hooks.refresh();
+        }
+        tellWarnings();
+        String json = info.changed(coverage());
         if (json != null) {
             try {
                 header.info(json);
@@ -157,7 +233,21 @@ final class Recording {
         }
     }
 
+    /** Where the server level comes from: JSON for the header's info. */
+    private String coverage() {
+        return woven != null ? "\"probes\"" : hooks != null ? hooks.coverage() : "null";
+    }
+
+    private void tellWarnings() {
+        if (woven != null) {
+            woven.warnings().forEach(this::warn);
+        }
+    }
+
     private void warn(String line) {
+        if (!warned.add(line)) {
+            return;
+        }
         try {
             header.warn(line);
         } catch (IOException e) {

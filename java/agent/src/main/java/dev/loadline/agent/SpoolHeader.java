@@ -23,6 +23,13 @@ final class SpoolHeader {
     static final int LEVEL_SERVER = 2;
     static final int LEVEL_APP = 4;
 
+    /** Loaded classes may be redefined, to place probes. */
+    static final int MAY_REDEFINE = 1;
+    /** Probes are taken out at the end. */
+    static final int RESTORE = 2;
+    /** Probes are placed, and nothing is recorded. */
+    static final int ONLY_ARM = 4;
+
     private static final byte[] MAGIC = "LLAGENT1".getBytes(StandardCharsets.US_ASCII);
     private static final int VERSION = 1;
     private static final int CHUNK = 64 * 1024;
@@ -33,6 +40,7 @@ final class SpoolHeader {
     private static final int AT_BEGIN = 56;
     private static final int AT_END = 64;
     private static final int AT_RECORDER_PID = 72;
+    private static final int AT_MODE = 76;
     private static final int AT_LIBRARY = 1024;
     private static final int AT_MESSAGE = 2048;
     private static final int AT_INFO = 3072;
@@ -68,6 +76,11 @@ final class SpoolHeader {
 
     int levels() throws IOException {
         return int32(read(AT_LEVELS, 4), 0);
+    }
+
+    /** What may be done to the program: bits. */
+    int mode() throws IOException {
+        return int32(read(AT_MODE, 4), 0);
     }
 
     int recorderPid() throws IOException {

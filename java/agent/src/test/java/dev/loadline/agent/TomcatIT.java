@@ -19,12 +19,13 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import javax.net.ssl.SSLContext;
 import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** The server level in Tomcat 10.1 and 11, with HikariCP and H2. */
 class TomcatIT {
@@ -58,10 +59,33 @@ class TomcatIT {
         Thread.sleep(200); // the server sees the client's close
     }
 
+    /** How the server level gets into a JVM. */
+    private enum Way {
+        /** Attached late; no class is redefined. */
+        HOOKS,
+        /** Attached late; classes are redefined, and again at the end. */
+        REDEFINE,
+        /** The agent is there at start. */
+        START;
+
+        String[] options() {
+            return this == START ? new String[] {"-javaagent:" + TestRecorder.JAR} : new String[0];
+        }
+
+        TestRecorder recorder() throws Exception {
+            return TestRecorder.prepare(this == REDEFINE ? TestRecorder.MAY_REDEFINE | TestRecorder.RESTORE : 0);
+        }
+    }
+
     @ParameterizedTest
-    @CsvSource({"10, Nio, TLSv1.2", "10, Nio2, TLSv1.3", "11, Nio, TLSv1.3", "11, Nio2, TLSv1.2"})
-    void handshakes_are_told_apart_and_requests_nest(int version, String protocol, String tls) throws Exception {
-        try (Target target = tomcat(version, protocol, tls); TestRecorder recorder = TestRecorder.prepare()) {
+    @CsvSource({
+        "REDEFINE, 10, Nio, TLSv1.2", "START, 10, Nio2, TLSv1.3", "START, 11, Nio, TLSv1.3",
+        "REDEFINE, 11, Nio2, TLSv1.2", "HOOKS, 10, Nio, TLSv1.3", "HOOKS, 11, Nio, TLSv1.2",
+        "HOOKS, 11, Nio, TLSv1.3", "HOOKS, 10, Nio, TLSv1.2"
+    })
+    void handshakes_are_told_apart_and_requests_nest(Way way, int version, String protocol, String tls)
+            throws Exception {
+        try (Target target = tomcat(version, protocol, tls, way.options()); TestRecorder recorder = way.recorder()) {
             int port = Integer.parseInt(target.tell("start"));
             recorder.record(target.pid());
             SSLContext context = HttpsClient.newContext();
@@ -78,6 +102,7 @@ class TomcatIT {
             Spool spool = recorder.stop();
             assertEquals("", spool.message);
             assertTrue(spool.info.contains("Apache Tomcat/" + version), spool.info);
+            assertTrue(spool.info.contains(way == Way.HOOKS ? "\"hooks\"" : "\"probes\""), spool.info);
 
             Story first = Story.of(spool, full);
             Story second = Story.of(spool, resumed);
@@ -99,19 +124,25 @@ class TomcatIT {
                     first.events.stream().filter(e -> e.type() == Type.REQUEST).map(Event::c).toList());
             assertEquals(List.of(200L, 200L, 404L),
                     first.events.stream().filter(e -> e.type() == Type.STATUS).map(Event::b).toList());
-            assertTrue(first.count(Type.REQUEST_PARSE) >= 3);
-            assertTrue(first.types(Type.REQUEST_PARSE, Type.REQUEST).startsWith("43"), "parsed before it is served");
-            items(first);
+            pool(first);
+            if (way != Way.HOOKS) {
+                assertTrue(first.count(Type.REQUEST_PARSE) >= 3);
+                assertTrue(first.types(Type.REQUEST_PARSE, Type.REQUEST).startsWith("43"), "parsed before it is served");
+                statements(first);
+            }
         }
     }
 
-    /** The request that used the database. */
-    private static void items(Story story) {
+    /** The request that used the database had a connection of the pool's. */
+    private static void pool(Story story) {
         List<Event> waits = story.events.stream().filter(e -> e.type() == Type.POOL_WAIT_BEGIN).toList();
         assertEquals(List.of("shop"), waits.stream().map(Event::c).toList());
         Event got = story.events.stream().filter(e -> e.type() == Type.POOL_WAIT_END).findFirst().orElseThrow();
         assertTrue(got.a() != 0);
         assertTrue(story.events.stream().anyMatch(e -> e.type() == Type.POOL_RELEASE && e.a() == got.a()));
+    }
+
+    private static void statements(Story story) {
         List<Event> outermost = story.events.stream().filter(e -> e.type() == Type.SQL_BEGIN).toList();
         assertEquals("SELECT name FROM item WHERE id IN (?\u2026)", outermost.get(0).c());
         assertTrue(outermost.stream().anyMatch(e -> "UPDATE item SET name = ? WHERE id = ?".equals(e.c())));
@@ -120,9 +151,10 @@ class TomcatIT {
     }
 
     @ParameterizedTest
-    @CsvSource({"10", "11"})
-    void an_asynchronous_request_ends_in_a_later_visit(int version) throws Exception {
-        try (Target target = tomcat(version, "Nio", "TLSv1.3"); TestRecorder recorder = TestRecorder.prepare()) {
+    @CsvSource({"REDEFINE, 10", "START, 11", "HOOKS, 10", "HOOKS, 11"})
+    void an_asynchronous_request_ends_in_a_later_visit(Way way, int version) throws Exception {
+        try (Target target = tomcat(version, "Nio", "TLSv1.3", way.options());
+                TestRecorder recorder = way.recorder()) {
             int port = Integer.parseInt(target.tell("start"));
             recorder.record(target.pid());
             HttpsClient client = new HttpsClient(HttpsClient.newContext(), port);
@@ -146,9 +178,10 @@ class TomcatIT {
     }
 
     @ParameterizedTest
-    @CsvSource({"10", "11"})
-    void streams_of_http_2_are_requests_within_visits(int version) throws Exception {
-        try (Target target = tomcat(version, "Nio", "TLSv1.3"); TestRecorder recorder = TestRecorder.prepare()) {
+    @CsvSource({"REDEFINE, 10", "START, 11", "HOOKS, 10", "HOOKS, 11"})
+    void streams_of_http_2_are_requests_within_visits(Way way, int version) throws Exception {
+        try (Target target = tomcat(version, "Nio", "TLSv1.3", way.options());
+                TestRecorder recorder = way.recorder()) {
             int port = Integer.parseInt(target.tell("start"));
             recorder.record(target.pid());
             HttpClient client = HttpClient.newBuilder().sslContext(HttpsClient.newContext()).build();
@@ -168,27 +201,35 @@ class TomcatIT {
         }
     }
 
-    @Test
-    void probes_are_placed_in_classes_that_load_later() throws Exception {
-        try (Target target = tomcat(11, "Nio", "TLSv1.3"); TestRecorder recorder = TestRecorder.prepare()) {
+    @ParameterizedTest
+    @EnumSource(Way.class)
+    void a_server_that_starts_later_is_seen_too(Way way) throws Exception {
+        try (Target target = tomcat(11, "Nio", "TLSv1.3", way.options()); TestRecorder recorder = way.recorder()) {
             recorder.record(target.pid());
             int port = Integer.parseInt(target.tell("start"));
+            Thread.sleep(1_200); // the agent looks for servers, and for their names, twice a second
             HttpsClient client = new HttpsClient(HttpsClient.newContext(), port);
             client.get("/items");
             client.close();
-            Thread.sleep(1_200); // the agent looks for the server's name twice a second
+            drain();
             Spool spool = recorder.stop();
             assertEquals("", spool.message);
             assertTrue(spool.info.contains("Apache Tomcat/11"), spool.info);
-            items(Story.of(spool, client));
+            pool(Story.of(spool, client));
+            if (way != Way.HOOKS) {
+                statements(Story.of(spool, client));
+            }
         }
     }
 
-    @Test
-    void virtual_threads_visit_under_their_own_ids() throws Exception {
+    @ParameterizedTest
+    @EnumSource(Way.class)
+    void virtual_threads_visit_under_their_own_ids(Way way) throws Exception {
         assumeTrue(Runtime.version().feature() >= 21, "virtual threads came with Java 21");
-        try (Target target = tomcat(11, "Nio", "TLSv1.3", "-Dweb.virtual=true");
-                TestRecorder recorder = TestRecorder.prepare()) {
+        List<String> options = new ArrayList<>(List.of(way.options()));
+        options.add("-Dweb.virtual=true");
+        try (Target target = tomcat(11, "Nio", "TLSv1.3", options.toArray(String[]::new));
+                TestRecorder recorder = way.recorder()) {
             int port = Integer.parseInt(target.tell("start"));
             recorder.record(target.pid());
             HttpsClient client = new HttpsClient(HttpsClient.newContext(), port);

@@ -22,18 +22,33 @@ public final class Emit {
     private static final MethodHandle CURRENT_CARRIER = currentCarrier();
     private static final ThreadLocal<Slot> SLOTS = slots();
 
+    /** The session that records now, and the same for each level if that is recorded, else null. */
     private static volatile Session session;
+    private static volatile Session server;
+    private static volatile Session app;
 
     private Emit() {}
 
-    /** Opens or, with null, closes the gate for all probes. */
-    public static void to(Session to) {
+    /** Opens the gates of the levels that are wanted. */
+    public static void to(Session to, boolean serverWanted, boolean appWanted) {
         session = to;
+        server = serverWanted ? to : null;
+        app = appWanted ? to : null;
     }
 
-    /** The session that records now, or null. */
-    static Session session() {
-        return session;
+    /** Closes all gates. */
+    public static void toNobody() {
+        to(null, false, false);
+    }
+
+    /** The session that records the server level now, or null. */
+    static Session server() {
+        return server;
+    }
+
+    /** The session that records the application level now, or null. */
+    static Session app() {
+        return app;
     }
 
     /** Writes the begin of something, and returns what {@link #end} wants to know. */

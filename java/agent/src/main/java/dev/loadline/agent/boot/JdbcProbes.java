@@ -5,7 +5,7 @@ public final class JdbcProbes {
     private JdbcProbes() {}
 
     public static int poolWaitBegin(Object dataSource) {
-        Session s = Emit.session();
+        Session s = Emit.server();
         return s == null ? 0 : Emit.begin(s, Type.POOL_WAIT_BEGIN, poolName(s, dataSource), 0, 0);
     }
 
@@ -13,15 +13,31 @@ public final class JdbcProbes {
         Emit.end(epoch, Type.POOL_WAIT_END, connection == null ? 0 : System.identityHashCode(connection), 0);
     }
 
+    /** A pool with this name is asked for a connection; {@link #poolGave} follows. */
+    public static void poolAsked(String pool) {
+        Session s = Emit.server();
+        if (s != null) {
+            Emit.write(s, Type.POOL_WAIT_BEGIN, s.strings.id(pool), 0, 0);
+        }
+    }
+
+    /** The pool gave a connection, or, with null, none. */
+    public static void poolGave(Object connection) {
+        Session s = Emit.server();
+        if (s != null) {
+            Emit.write(s, Type.POOL_WAIT_END, 0, connection == null ? 0 : System.identityHashCode(connection), 0);
+        }
+    }
+
     public static void release(Object connection) {
-        Session s = Emit.session();
+        Session s = Emit.server();
         if (s != null) {
             Emit.write(s, Type.POOL_RELEASE, 0, System.identityHashCode(connection), 0);
         }
     }
 
     public static void prepared(Object statement, String sql) {
-        Session s = Emit.session();
+        Session s = Emit.server();
         if (s != null && statement != null) {
             int id = s.sql.id(sql, s.strings);
             if (id != 0) {
@@ -32,7 +48,7 @@ public final class JdbcProbes {
 
     /** A statement runs the SQL that it was given, or, with null, the one that it was prepared with. */
     public static int sqlBegin(Object statement, String sql) {
-        Session s = Emit.session();
+        Session s = Emit.server();
         if (s == null) {
             return 0;
         }

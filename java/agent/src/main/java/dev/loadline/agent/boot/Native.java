@@ -44,14 +44,24 @@ public final class Native {
     public static native void seal(long address, long size);
 
     /**
-     * Enables the JVMTI events, which are written to the spool mapped at this address.
+     * Enables the events of the jvm level, which are written to the spool mapped at this address.
      *
      * @return null, or what is missing
      */
-    public static native String startEvents(long address);
+    public static String startEvents(long address) {
+        return start(address);
+    }
 
     /** Disables them. */
-    public static native void stopEvents();
+    public static void stopEvents() {
+        stop();
+    }
+
+    // Called from here: the JVM warns of natives that are bound by code of another loader's than boot.
+
+    private static native String start(long address);
+
+    private static native void stop();
 
     /** Opens a FIFO for reading without waiting for a writer, and returns its descriptor. */
     public static native int openControl(String path) throws IOException;

@@ -9,13 +9,16 @@ import java.nio.channels.SocketChannel;
 
 /** Called from the server's classes. A connection's key is the identity hash of its socket wrapper. */
 public final class ServerProbes {
-    /** Of the current thread, virtual or not: epoch and key of the visit that it is in. */
-    private static final ThreadLocal<long[]> VISIT = new ThreadLocal<>();
+    /** Result of a step of a handshake that needs more steps. */
+    private static final int TLS_GOES_ON = 1;
+
+    /** Of the current thread, virtual or not: the visit that it is in. */
+    private static final ThreadLocal<Visit> VISIT = new ThreadLocal<>();
 
     private ServerProbes() {}
 
     public static void connectionOpen(Object wrapper, Object channel) {
-        Session s = Emit.session();
+        Session s = Emit.server();
         if (s == null || wrapper == null) {
             return;
         }
@@ -60,33 +63,91 @@ public final class ServerProbes {
      * at once, is a part of it and not told.
      */
     public static long visitBegin(Object wrapper) {
-        Session s = Emit.session();
+        Session s = Emit.server();
         if (s == null || wrapper == null) {
             return 0;
         }
         long key = key(wrapper);
-        long visit = (long) s.epoch << 32 | key;
-        long[] current = VISIT.get();
+        long id = (long) s.epoch << 32 | key;
+        Visit current = VISIT.get();
         if (current == null) {
-            current = new long[1];
+            current = new Visit();
             VISIT.set(current);
-        } else if (current[0] == visit) {
+        } else if (current.id == id) {
             return 0;
         }
-        current[0] = visit;
+        current.begin(id);
         Emit.write(s, Type.VISIT_BEGIN, 0, key, 0);
-        return visit;
+        return id;
     }
 
-    public static void visitEnd(long visit) {
-        if (visit != 0) {
-            VISIT.get()[0] = 0;
-            Emit.end((int) (visit >>> 32), Type.VISIT_END, visit & 0xFFFF_FFFFL, 0);
+    public static void visitEnd(long id) {
+        if (id != 0) {
+            Visit visit = VISIT.get();
+            if (visit.inTls) {
+                tlsExit(epoch(id), TLS_GOES_ON);
+            }
+            visit.begin(0);
+            Emit.end(epoch(id), Type.VISIT_END, id & 0xFFFF_FFFFL, 0);
+        }
+    }
+
+    private static int epoch(long visit) {
+        return (int) (visit >>> 32);
+    }
+
+    /** The visit that the current thread is in, or null. */
+    private static Visit visit() {
+        Visit visit = VISIT.get();
+        return visit == null || visit.id == 0 ? null : visit;
+    }
+
+    /** An engine works on a handshake: the first time in a visit, this begins a step. */
+    public static void engineShakesHands() {
+        Visit visit = visit();
+        if (visit != null && !visit.inTls) {
+            visit.inTls = tlsEnter() != 0;
+        }
+    }
+
+    /** An engine's handshake is over. */
+    public static void engineIsDone(boolean succeeded, boolean full) {
+        Visit visit = visit();
+        if (visit != null && visit.inTls) {
+            visit.inTls = false;
+            if (full) {
+                tlsKey();
+            }
+            tlsExit(epoch(visit.id), succeeded ? 0 : -1);
+        }
+    }
+
+    /** A request arrives; one before it in the same visit, which was answered, is over at last. */
+    public static void arrived(String method, String uri) {
+        processed();
+        request(method, uri);
+    }
+
+    /** The container has answered, or gone asynchronous. */
+    public static void answered(int status, boolean asynchronous) {
+        status(status);
+        Visit visit = visit();
+        if (visit != null) {
+            visit.answered = !asynchronous;
+        }
+    }
+
+    /** The server is done with what it was visited for; a request that was answered is over, its response out. */
+    public static void processed() {
+        Visit visit = visit();
+        if (visit != null && visit.answered) {
+            visit.answered = false;
+            requestEnd();
         }
     }
 
     public static int tlsEnter() {
-        Session s = Emit.session();
+        Session s = Emit.server();
         return s == null ? 0 : Emit.begin(s, Type.TLS_ENTER, 0, 0, 0);
     }
 
@@ -107,7 +168,7 @@ public final class ServerProbes {
     }
 
     public static void request(String method, String uri) {
-        Session s = Emit.session();
+        Session s = Emit.server();
         if (s != null) {
             Emit.write(s, Type.REQUEST, s.strings.id(requestName(method, uri)), 0, 0);
         }
@@ -135,7 +196,7 @@ public final class ServerProbes {
     }
 
     public static int serviceBegin(String servlet) {
-        Session s = Emit.session();
+        Session s = Emit.server();
         return s == null ? 0 : Emit.begin(s, Type.SERVICE_BEGIN, s.strings.id(servlet), 0, 0);
     }
 
@@ -143,8 +204,24 @@ public final class ServerProbes {
         Emit.end(epoch, Type.SERVICE_END, 0, 0);
     }
 
+    /** What is known of a thread's visit. */
+    private static final class Visit {
+        /** Epoch and connection's key; 0 between visits. */
+        long id;
+        /** Within a step of a handshake. */
+        boolean inTls;
+        /** A request was answered, and its end not told. */
+        boolean answered;
+
+        void begin(long visit) {
+            id = visit;
+            inTls = false;
+            answered = false;
+        }
+    }
+
     private static void emit(int type, long a, long b) {
-        Session s = Emit.session();
+        Session s = Emit.server();
         if (s != null) {
             Emit.write(s, type, 0, a, b);
         }

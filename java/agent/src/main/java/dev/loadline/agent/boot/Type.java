@@ -5,6 +5,8 @@ public final class Type {
     public static final int THREAD = 1;
     public static final int THREAD_END = 2;
     public static final int SWITCH_TO = 3;
+    public static final int MOUNT = 4;
+    public static final int UNMOUNT = 5;
     public static final int MONITOR_ENTER = 10;
     public static final int MONITOR_ENTERED = 11;
     public static final int MONITOR_WAIT = 12;

@@ -10,39 +10,41 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 
-/** Places the probes into loaded classes and into those that load later, and removes them all. */
+/**
+ * The probes of this JVM: placed into classes as they load and, if asked, into those that are loaded.
+ *
+ * <p>To place them into loaded classes, or to take them out again, redefines these classes. Up to JDK
+ * 21 the first time in a JVM that was started without an agent makes HotSpot throw all compiled code
+ * away (JDK-8324241), and on any JDK what they touch is compiled anew. A probe that stays costs a
+ * read of one field while nobody records. So they are placed once and stay.
+ */
 public final class Probes {
     private static final String OWN_PACKAGE = "dev/loadline/agent/";
+    private static final int MAX_WARNINGS = 8;
 
     private final Instrumentation instrumentation;
-    private final Rules rules;
-    private final Consumer<String> warn;
-    private final Consumer<String> classLoaded;
+    private final Rules rules = new Rules();
     private final Weaver weaver = new Weaver();
     private final ClassFileTransformer transformer = new Transformer();
     /** Names of classes that hold probes. */
     private final Set<String> probed = ConcurrentHashMap.newKeySet();
+    /** What could not be probed, a line each; kept for every recording to tell. */
+    private final List<String> warnings = new ArrayList<>();
 
-    /**
-     * @param levels bits of the levels wanted
-     * @param warn is told, a line each, of probes that could not be placed
-     * @param classLoaded is told the names of probed classes that load later
-     */
-    public Probes(
-            Instrumentation instrumentation, int levels, Consumer<String> warn, Consumer<String> classLoaded) {
+    private volatile Consumer<String> classLoaded = name -> {};
+
+    /** Nothing is placed yet. */
+    public Probes(Instrumentation instrumentation) {
         this.instrumentation = instrumentation;
-        this.rules = new Rules(levels);
-        this.warn = warn;
-        this.classLoaded = classLoaded;
     }
 
-    /** Places them. */
+    /** Places them into classes that load from now on, and into those that are loaded. */
     public void place() {
         instrumentation.addTransformer(transformer, true);
-        Shapes shapes = rules.wantsShapes() ? new Shapes() : null;
+        Shapes shapes = new Shapes();
         List<Class<?>> candidates = new ArrayList<>();
         for (Class<?> loaded : instrumentation.getAllLoadedClasses()) {
-            if (rules.isNamed(loaded.getName()) || shapes != null && shapes.fits(loaded)) {
+            if (rules.isNamed(loaded.getName()) || shapes.fits(loaded)) {
                 if (instrumentation.isModifiableClass(loaded)) {
                     candidates.add(loaded);
                 }
@@ -63,6 +65,26 @@ public final class Probes {
         retransform(changed);
     }
 
+    /** Who is told the names of probed classes that load from now on. */
+    public void onClassLoaded(Consumer<String> to) {
+        classLoaded = to;
+    }
+
+    /** What could not be probed so far, a line each. */
+    public List<String> warnings() {
+        synchronized (warnings) {
+            return List.copyOf(warnings);
+        }
+    }
+
+    private void warn(String line) {
+        synchronized (warnings) {
+            if (warnings.size() < MAX_WARNINGS) {
+                warnings.add(line);
+            }
+        }
+    }
+
     private void retransform(List<Class<?>> classes) {
         if (classes.isEmpty()) {
             return;
@@ -75,7 +97,7 @@ public final class Probes {
                 try {
                     instrumentation.retransformClasses(one);
                 } catch (UnmodifiableClassException | LinkageError | InternalError alone) {
-                    warn.accept(one.getName() + " cannot be probed: " + alone);
+                    warn(one.getName() + " cannot be probed: " + alone);
                 }
             }
         }
@@ -96,12 +118,12 @@ public final class Probes {
             }
             String name = internalName.replace('/', '.');
             List<Rule> own = rules.of(name);
-            boolean shaped = rules.wantsShapes() && ClassShape.mayMatch(classFile);
+            boolean shaped = ClassShape.mayMatch(classFile);
             if (own.isEmpty() && !shaped) {
                 return null;
             }
             try {
-                byte[] woven = weaver.weave(name, loader, redefined, classFile, own, shaped, warn);
+                byte[] woven = weaver.weave(name, loader, redefined, classFile, own, shaped, Probes.this::warn);
                 if (woven != null) {
                     probed.add(name);
                     if (redefined == null) {
@@ -110,7 +132,7 @@ public final class Probes {
                 }
                 return woven;
             } catch (Throwable e) { // whatever it is, the class must load, as it is
-                warn.accept(name + " cannot be probed: " + e);
+                warn(name + " cannot be probed: " + e);
                 return null;
             }
         }

@@ -4,7 +4,6 @@ import static net.bytebuddy.matcher.ElementMatchers.isAbstract;
 import static net.bytebuddy.matcher.ElementMatchers.isNative;
 import static net.bytebuddy.matcher.ElementMatchers.isStatic;
 import static net.bytebuddy.matcher.ElementMatchers.named;
-import static net.bytebuddy.matcher.ElementMatchers.nameStartsWith;
 import static net.bytebuddy.matcher.ElementMatchers.not;
 import static net.bytebuddy.matcher.ElementMatchers.returns;
 import static net.bytebuddy.matcher.ElementMatchers.takesArgument;
@@ -19,42 +18,23 @@ import java.util.Map;
 import net.bytebuddy.description.method.MethodDescription;
 import net.bytebuddy.matcher.ElementMatcher;
 
-/** All rules of the levels that are wanted: by class name, and by shape. */
+/** All rules: by class name, and by shape. */
 final class Rules {
-    static final int JVM = 1;
-    static final int SERVER = 2;
-    static final int APP = 4;
-
     private static final String NET = "org.apache.tomcat.util.net.";
     private static final ElementMatcher.Junction<MethodDescription> HAS_CODE =
             not(isAbstract()).and(not(isNative()));
     private static final ElementMatcher.Junction<MethodDescription> OF_OBJECT = HAS_CODE.and(not(isStatic()));
 
     private final Map<String, List<Rule>> named = new HashMap<>();
-    private final boolean server;
 
-    Rules(int levels) {
-        server = (levels & SERVER) != 0;
-        if ((levels & JVM) != 0) {
-            jvm();
-        }
-        if (server) {
-            tomcat();
-            tls();
-        }
-        if ((levels & APP) != 0) {
-            app();
-        }
+    Rules() {
+        tomcat();
+        tls();
     }
 
     /** Names of classes that have rules of their own. */
     boolean isNamed(String className) {
         return named.containsKey(className);
-    }
-
-    /** Whether classes are to be looked at for their shape. */
-    boolean wantsShapes() {
-        return server;
     }
 
     List<Rule> of(String className) {
@@ -63,14 +43,6 @@ final class Rules {
 
     private void add(String className, Rule... rules) {
         named.computeIfAbsent(className, unused -> new ArrayList<>()).addAll(Arrays.asList(rules));
-    }
-
-    private void jvm() {
-        add("java.util.concurrent.locks.LockSupport",
-                new Rule("park(Object…)", nameStartsWith("park").and(isStatic()).and(takesArgument(0, Object.class)),
-                        ParkAdvice.OnBlocker.class),
-                new Rule("park(…)", nameStartsWith("park").and(isStatic()).and(not(takesArgument(0, Object.class))),
-                        ParkAdvice.Bare.class));
     }
 
     private void tomcat() {
@@ -108,16 +80,6 @@ final class Rules {
                                     .and(takesArgument(0, named("sun.security.ssl.ServerHandshakeContext"))),
                             TomcatAdvice.Certificate.class));
         }
-    }
-
-    private void app() {
-        add("dev.loadline.Loadline",
-                new Rule("state", named("state"), AppAdvice.State.class),
-                new Rule("push", named("push"), AppAdvice.Push.class),
-                new Rule("pop", named("pop"), AppAdvice.Pop.class),
-                new Rule("event", named("event"), AppAdvice.Event.class),
-                new Rule("begin", named("begin"), AppAdvice.SpanBegin.class),
-                new Rule("end", named("end"), AppAdvice.SpanEnd.class));
     }
 
     /** Rules by shape; those that find no method do nothing. */

@@ -18,6 +18,9 @@ public final class TestRecorder implements AutoCloseable {
     public static final int STOPPED = 3;
     public static final int FAILED = 4;
     public static final int ALL_LEVELS = 7;
+    public static final int MAY_REDEFINE = 1;
+    public static final int RESTORE = 2;
+    public static final int ONLY_ARM = 4;
 
     public static final Path JAR = Path.of("target/loadline-agent.jar").toAbsolutePath();
     private static final Path LIBRARY = Path.of("target/libloadline-agent.so").toAbsolutePath();
@@ -33,19 +36,28 @@ public final class TestRecorder implements AutoCloseable {
         this.directory = directory;
     }
 
-    /** Makes a directory for a recording of all levels. */
+    /** Makes a directory for a recording of all levels that redefines nothing. */
     public static TestRecorder prepare() throws Exception {
         return prepare(SIZE, ALL_LEVELS);
     }
 
-    /** Makes a directory for a recording. */
+    /** Makes a directory for a recording of all levels in one of the modes. */
+    public static TestRecorder prepare(int mode) throws Exception {
+        return prepare(SIZE, ALL_LEVELS, mode);
+    }
+
+    /** Makes a directory for a recording that redefines nothing. */
     public static TestRecorder prepare(long capacity, int levels) throws Exception {
+        return prepare(capacity, levels, 0);
+    }
+
+    private static TestRecorder prepare(long capacity, int levels, int mode) throws Exception {
         buildLibrary();
         TestRecorder recorder = new TestRecorder(Files.createTempDirectory("loadline-agent-test"));
         ByteBuffer header = ByteBuffer.allocate(Spool.CHUNK).order(ByteOrder.LITTLE_ENDIAN);
         header.put(0, "LLAGENT1".getBytes(StandardCharsets.US_ASCII));
         header.putInt(8, 1).putInt(12, Spool.CHUNK).putLong(16, capacity).putLong(24, Spool.CHUNK);
-        header.putInt(52, levels).putInt(72, (int) ProcessHandle.current().pid());
+        header.putInt(52, levels).putInt(72, (int) ProcessHandle.current().pid()).putInt(76, mode);
         header.put(1024, LIBRARY.toString().getBytes(StandardCharsets.UTF_8));
         try (FileChannel file = FileChannel.open(
                 recorder.spool(), StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {

@@ -1,0 +1,129 @@
+/* See about.h. */
+#include "about.h"
+
+#include <string.h>
+
+enum {
+    /* Names that the headers of JDK 17 do not have. */
+    VERSION_21 = 0x30150000,
+    JNI_21 = 0x00150000,
+    CAN_SUPPORT_VIRTUAL_THREADS_BIT = 44,
+    IS_VIRTUAL_THREAD_SLOT = 234,
+};
+
+typedef jboolean (*is_virtual_thread)(JNIEnv *, jobject);
+
+jvmtiEnv *jvmti;
+static jfieldID thread_id, thread_name; /* Thread.tid, Thread.name */
+static int has_virtual_threads;
+
+const char *about_open(JavaVM *vm, JNIEnv *jni) {
+    jvmtiEnv *env = NULL;
+    int at_least_21 = (*vm)->GetEnv(vm, (void **)&env, VERSION_21) == JNI_OK;
+    if (!at_least_21 && (*vm)->GetEnv(vm, (void **)&env, JVMTI_VERSION_11) != JNI_OK) {
+        return "the JVM has no JVMTI of version 11 or later: no monitors, parks, collections and thread names";
+    }
+    has_virtual_threads = at_least_21 && (*jni)->GetVersion(jni) >= JNI_21;
+    jclass type = (*jni)->FindClass(jni, "java/lang/Thread");
+    thread_id = type == NULL ? NULL : (*jni)->GetFieldID(jni, type, "tid", "J");
+    thread_name = thread_id == NULL ? NULL : (*jni)->GetFieldID(jni, type, "name", "Ljava/lang/String;");
+    if (thread_name == NULL) {
+        (*jni)->ExceptionClear(jni);
+        (*env)->DisposeEnvironment(env);
+        return "java.lang.Thread has no fields tid and name: no monitors, parks, collections and thread names";
+    }
+    jvmtiCapabilities wanted;
+    memset(&wanted, 0, sizeof wanted);
+    wanted.can_tag_objects = 1;
+    wanted.can_generate_monitor_events = 1;
+    wanted.can_generate_garbage_collection_events = 1;
+    wanted.can_generate_native_method_bind_events = 1;
+    if (has_virtual_threads) {
+        uint8_t *bits = (uint8_t *)&wanted;
+        bits[CAN_SUPPORT_VIRTUAL_THREADS_BIT / 8] |= 1u << CAN_SUPPORT_VIRTUAL_THREADS_BIT % 8;
+    }
+    if ((*env)->AddCapabilities(env, &wanted) != JVMTI_ERROR_NONE) {
+        (*env)->DisposeEnvironment(env);
+        return "the JVM refuses monitor events, perhaps because another agent has them";
+    }
+    jvmti = env;
+    return NULL;
+}
+
+int about_virtual_threads(void) {
+    return has_virtual_threads;
+}
+
+uint64_t about_java_id(JNIEnv *jni, jthread thread) {
+    return (uint64_t)(*jni)->GetLongField(jni, thread, thread_id);
+}
+
+static int is_virtual(JNIEnv *jni, jthread thread) {
+    if (!has_virtual_threads) {
+        return 0;
+    }
+    void *function = ((void **)*jni)[IS_VIRTUAL_THREAD_SLOT];
+    return ((is_virtual_thread)function)(jni, thread);
+}
+
+uint32_t about_name(struct session *s, JNIEnv *jni, jthread thread) {
+    jstring name = (*jni)->GetObjectField(jni, thread, thread_name);
+    const char *chars = name == NULL ? NULL : (*jni)->GetStringUTFChars(jni, name, NULL);
+    uint32_t id = chars == NULL ? 0 : spool_string(s, chars);
+    if (chars != NULL) {
+        (*jni)->ReleaseStringUTFChars(jni, name, chars);
+    }
+    (*jni)->DeleteLocalRef(jni, name);
+    return id;
+}
+
+/* "Lorg/x/Y;" to "org.x.Y", as Class.getName() says it; arrays stay as they are, but with dots. */
+static char *class_name(char *signature) {
+    size_t length = strlen(signature);
+    char *name = signature;
+    if (signature[0] == 'L' && length > 2) {
+        signature[length - 1] = '\0';
+        name++;
+    }
+    for (char *c = name; *c != '\0'; c++) {
+        if (*c == '/') {
+            *c = '.';
+        }
+    }
+    return name;
+}
+
+/* It is kept in the class's tag, with the session it is good for. */
+uint32_t about_class(struct session *s, JNIEnv *jni, jobject object) {
+    jclass class = (*jni)->GetObjectClass(jni, object);
+    jlong tag = 0;
+    uint32_t id = 0;
+    (*jvmti)->GetTag(jvmti, class, &tag);
+    if ((uint32_t)(tag >> 32) == s->epoch) {
+        id = (uint32_t)tag;
+    } else {
+        char *signature = NULL;
+        if ((*jvmti)->GetClassSignature(jvmti, class, &signature, NULL) == JVMTI_ERROR_NONE) {
+            id = spool_string(s, class_name(signature));
+            (*jvmti)->Deallocate(jvmti, (unsigned char *)signature);
+            (*jvmti)->SetTag(jvmti, class, (jlong)((uint64_t)s->epoch << 32 | id));
+        }
+    }
+    (*jni)->DeleteLocalRef(jni, class);
+    return id;
+}
+
+uint64_t about_identity(jobject object) {
+    jint hash = 0;
+    (*jvmti)->GetObjectHashCode(jvmti, object, &hash);
+    return (uint32_t)hash;
+}
+
+uint64_t about_speaker(struct session *s, JNIEnv *jni, jthread thread) {
+    uint64_t id = is_virtual(jni, thread) ? about_java_id(jni, thread) : 0;
+    if (!spool_speaks(s, id)) {
+        uint32_t name = id == 0 ? 0 : about_name(s, jni, thread);
+        spool_emit(s, SWITCH_TO, name, id, 0);
+    }
+    return id;
+}

@@ -1,0 +1,216 @@
+/* See park.h. */
+#include "park.h"
+
+#include <sched.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#include "about.h"
+#include "spool.h"
+
+typedef void(JNICALL *park_function)(JNIEnv *, jobject, jboolean, jlong);
+typedef void(JNICALL *transition)(jvmtiEnv *, ...);
+
+static _Atomic(park_function) jvms_own;
+static jmethodID park_method;
+static jclass unsafe_class, owned_class;
+static jfieldID blocker_field, owner_field;
+
+/* Says that a thread begins to park, on what and who has that. */
+static void tell_park(struct session *s, JNIEnv *jni, jthread thread) {
+    jobject blocker = (*jni)->GetObjectField(jni, thread, blocker_field);
+    if (blocker == NULL) {
+        spool_emit(s, PARK, 0, 0, 0);
+        return;
+    }
+    uint64_t owner_id = 0;
+    if ((*jni)->IsInstanceOf(jni, blocker, owned_class)) {
+        jobject owner = (*jni)->GetObjectField(jni, blocker, owner_field);
+        if (owner != NULL) {
+            owner_id = about_java_id(jni, owner);
+            (*jni)->DeleteLocalRef(jni, owner);
+        }
+    }
+    spool_emit(s, PARK, about_class(s, jni, blocker), about_identity(blocker), owner_id);
+    (*jni)->DeleteLocalRef(jni, blocker);
+}
+
+static void JNICALL recorded_park(JNIEnv *jni, jobject unsafe, jboolean absolute, jlong time) {
+    park_function own = atomic_load_explicit(&jvms_own, memory_order_acquire);
+    if (own == NULL) {
+        sched_yield(); /* being bound right now; park may return for no reason */
+        return;
+    }
+    struct session *s = spool_session();
+    jthread thread = NULL;
+    if (s == NULL || (*jvmti)->GetCurrentThread(jvmti, &thread) != JVMTI_ERROR_NONE || thread == NULL) {
+        own(jni, unsafe, absolute, time);
+        return;
+    }
+    about_speaker(s, jni, thread);
+    tell_park(s, jni, thread);
+    own(jni, unsafe, absolute, time);
+    if (spool_session() == s) {
+        about_speaker(s, jni, thread);
+        spool_emit(s, UNPARKED, 0, 0, 0);
+    }
+    (*jni)->DeleteLocalRef(jni, thread);
+}
+
+void JNICALL park_bound(jvmtiEnv *env, JNIEnv *jni, jthread thread, jmethodID method, void *address,
+                        void **instead) {
+    (void)env, (void)jni, (void)thread;
+    if (method == park_method && address != (void *)recorded_park) {
+        atomic_store_explicit(&jvms_own, (park_function)address, memory_order_release);
+        *instead = (void *)recorded_park;
+    }
+}
+
+static int bind(JNIEnv *jni, park_function function) {
+    JNINativeMethod method = {"park", "(ZJ)V", (void *)function};
+    return (*jni)->RegisterNatives(jni, unsafe_class, &method, 1) == JNI_OK;
+}
+
+static int look_up(JNIEnv *jni) {
+    jclass unsafe = (*jni)->FindClass(jni, "jdk/internal/misc/Unsafe");
+    jclass owned = (*jni)->FindClass(jni, "java/util/concurrent/locks/AbstractOwnableSynchronizer");
+    jclass type = (*jni)->FindClass(jni, "java/lang/Thread");
+    if (unsafe == NULL || owned == NULL || type == NULL) {
+        return 0;
+    }
+    unsafe_class = (*jni)->NewGlobalRef(jni, unsafe);
+    owned_class = (*jni)->NewGlobalRef(jni, owned);
+    park_method = (*jni)->GetMethodID(jni, unsafe, "park", "(ZJ)V");
+    blocker_field = park_method == NULL ? NULL : (*jni)->GetFieldID(jni, type, "parkBlocker", "Ljava/lang/Object;");
+    owner_field = blocker_field == NULL
+                      ? NULL
+                      : (*jni)->GetFieldID(jni, owned, "exclusiveOwnerThread", "Ljava/lang/Thread;");
+    return owner_field != NULL;
+}
+
+/* Lets the JVM bind its own natives again, which tells where its own park is, and puts ours there. */
+static int find_own(JNIEnv *jni) {
+    jmethodID natives = (*jni)->GetStaticMethodID(jni, unsafe_class, "registerNatives", "()V");
+    if (natives == NULL || !bind(jni, recorded_park)) {
+        return 0;
+    }
+    (*jvmti)->SetEventNotificationMode(jvmti, JVMTI_ENABLE, JVMTI_EVENT_NATIVE_METHOD_BIND, NULL);
+    (*jni)->CallStaticVoidMethod(jni, unsafe_class, natives);
+    (*jvmti)->SetEventNotificationMode(jvmti, JVMTI_DISABLE, JVMTI_EVENT_NATIVE_METHOD_BIND, NULL);
+    return atomic_load(&jvms_own) != NULL;
+}
+
+/* ---- virtual threads: states of java.lang.VirtualThread that say that it parks ---- */
+
+static jfieldID state_field;
+static jint parking, timed_parking;
+
+static void JNICALL unmounted(jvmtiEnv *env, JNIEnv *jni, jthread thread) {
+    (void)env;
+    struct session *s = spool_session();
+    if (s == NULL) {
+        return;
+    }
+    about_speaker(s, jni, thread);
+    jint state = (*jni)->GetIntField(jni, thread, state_field);
+    if (state == parking || state == timed_parking) {
+        tell_park(s, jni, thread);
+    }
+    spool_emit(s, UNMOUNT, 0, 0, 0);
+}
+
+static void JNICALL mounted(jvmtiEnv *env, JNIEnv *jni, jthread thread) {
+    (void)env;
+    struct session *s = spool_session();
+    if (s != NULL) {
+        about_speaker(s, jni, thread);
+        spool_emit(s, MOUNT, 0, 0, 0);
+    }
+}
+
+static int state_constant(JNIEnv *jni, jclass type, const char *name, jint *value) {
+    jfieldID field = (*jni)->GetStaticFieldID(jni, type, name, "I");
+    if (field == NULL) {
+        (*jni)->ExceptionClear(jni);
+        return 0;
+    }
+    *value = (*jni)->GetStaticIntField(jni, type, field);
+    return 1;
+}
+
+/* Finds an extension event by the end of its id; 0 if the JVM has none. */
+static jint extension(const char *end) {
+    jint count = 0, found = 0;
+    jvmtiExtensionEventInfo *events = NULL;
+    if ((*jvmti)->GetExtensionEvents(jvmti, &count, &events) != JVMTI_ERROR_NONE) {
+        return 0;
+    }
+    for (jint i = 0; i < count; i++) {
+        size_t length = strlen(events[i].id), tail = strlen(end);
+        if (length >= tail && strcmp(events[i].id + length - tail, end) == 0) {
+            found = events[i].extension_event_index;
+        }
+        for (jint p = 0; p < events[i].param_count; p++) {
+            (*jvmti)->Deallocate(jvmti, (unsigned char *)events[i].params[p].name);
+        }
+        (*jvmti)->Deallocate(jvmti, (unsigned char *)events[i].params);
+        (*jvmti)->Deallocate(jvmti, (unsigned char *)events[i].id);
+        (*jvmti)->Deallocate(jvmti, (unsigned char *)events[i].short_description);
+    }
+    (*jvmti)->Deallocate(jvmti, (unsigned char *)events);
+    return found;
+}
+
+static int set_mounts(jvmtiEventMode mode) {
+    static jint mount, unmount;
+    if (mount == 0) {
+        mount = extension(".VirtualThreadMount");
+        unmount = extension(".VirtualThreadUnmount");
+    }
+    return mount != 0 && unmount != 0 &&
+           (*jvmti)->SetExtensionEventCallback(jvmti, mount, (transition)mounted) == JVMTI_ERROR_NONE &&
+           (*jvmti)->SetExtensionEventCallback(jvmti, unmount, (transition)unmounted) == JVMTI_ERROR_NONE &&
+           (*jvmti)->SetEventNotificationMode(jvmti, mode, (jvmtiEvent)mount, NULL) == JVMTI_ERROR_NONE &&
+           (*jvmti)->SetEventNotificationMode(jvmti, mode, (jvmtiEvent)unmount, NULL) == JVMTI_ERROR_NONE;
+}
+
+static int start_virtual(JNIEnv *jni) {
+    jclass type = (*jni)->FindClass(jni, "java/lang/VirtualThread");
+    state_field = type == NULL ? NULL : (*jni)->GetFieldID(jni, type, "state", "I");
+    if (state_field == NULL) {
+        (*jni)->ExceptionClear(jni);
+        return 0;
+    }
+    int told = state_constant(jni, type, "PARKING", &parking);
+    timed_parking = parking;
+    state_constant(jni, type, "TIMED_PARKING", &timed_parking); /* 22 and later */
+    return told && set_mounts(JVMTI_ENABLE);
+}
+
+/* ---- */
+
+const char *park_start(JNIEnv *jni) {
+    char *vm = NULL;
+    (*jvmti)->GetSystemProperty(jvmti, "java.vm.name", &vm);
+    int hotspot = vm != NULL && strstr(vm, "J9") == NULL;
+    (*jvmti)->Deallocate(jvmti, (unsigned char *)vm);
+    /* What follows relies on how HotSpot binds natives. */
+    if (!hotspot || (owner_field == NULL && !look_up(jni)) || !(jvms_own == NULL ? find_own(jni) : bind(jni, recorded_park))) {
+        (*jni)->ExceptionClear(jni);
+        return "this JVM's Unsafe.park cannot be bound: parks are not recorded";
+    }
+    if (about_virtual_threads() && !start_virtual(jni)) {
+        return "this JVM does not tell of mounts: parks of virtual threads are not recorded";
+    }
+    return NULL;
+}
+
+void park_stop(JNIEnv *jni) {
+    park_function own = atomic_load(&jvms_own);
+    if (own != NULL) {
+        bind(jni, own);
+    }
+    if (about_virtual_threads() && state_field != NULL) {
+        set_mounts(JVMTI_DISABLE);
+    }
+}

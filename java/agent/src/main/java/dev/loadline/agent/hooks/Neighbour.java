@@ -1,0 +1,59 @@
+package dev.loadline.agent.hooks;
+
+import dev.loadline.agent.ClassBytes;
+import java.io.IOException;
+import java.lang.ref.WeakReference;
+import java.util.Map;
+import java.util.WeakHashMap;
+
+/**
+ * Defines the classes of one package of the agent's beside a server's, so that they may extend and
+ * implement the server's types.
+ */
+final class Neighbour extends ClassLoader {
+    private static final String AGENT = "dev.loadline.agent.";
+    /** Those in use: recordings that follow each other share their classes. */
+    private static final Map<ClassLoader, Map<String, WeakReference<Neighbour>>> KNOWN = new WeakHashMap<>();
+
+    private final String own;
+
+    private Neighbour(String own, ClassLoader parent) {
+        super(parent);
+        this.own = own;
+    }
+
+    /** The neighbour of the loader of a server's class, for the classes of one package. */
+    static synchronized Neighbour of(Class<?> server, String ownPackage) {
+        Map<String, WeakReference<Neighbour>> beside =
+                KNOWN.computeIfAbsent(server.getClassLoader(), unused -> new java.util.HashMap<>());
+        WeakReference<Neighbour> known = beside.get(ownPackage);
+        Neighbour neighbour = known == null ? null : known.get();
+        if (neighbour == null) {
+            neighbour = new Neighbour(ownPackage, server.getClassLoader());
+            beside.put(ownPackage, new WeakReference<>(neighbour));
+        }
+        return neighbour;
+    }
+
+    @Override
+    protected Class<?> loadClass(String name, boolean resolve) throws ClassNotFoundException {
+        synchronized (getClassLoadingLock(name)) {
+            Class<?> loaded = findLoadedClass(name);
+            if (loaded != null) {
+                return loaded;
+            }
+            if (name.startsWith(own)) {
+                try {
+                    byte[] file = ClassBytes.of(name);
+                    return defineClass(name, file, 0, file.length);
+                } catch (IOException e) {
+                    throw new ClassNotFoundException(name, e);
+                }
+            }
+            // The server's loader need not see the agent's, nor pass its boot classes on.
+            return name.startsWith(AGENT)
+                    ? Class.forName(name, false, Neighbour.class.getClassLoader())
+                    : super.loadClass(name, resolve);
+        }
+    }
+}

@@ -1,0 +1,151 @@
+package dev.loadline.agent.hooks.tomcat;
+
+import dev.loadline.agent.hooks.Fields;
+import dev.loadline.agent.hooks.Hook;
+import dev.loadline.agent.hooks.Hooks;
+import java.lang.reflect.Field;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.Executor;
+import org.apache.catalina.Pipeline;
+import org.apache.catalina.connector.Connector;
+import org.apache.catalina.connector.CoyoteAdapter;
+import org.apache.coyote.AbstractProtocol;
+import org.apache.tomcat.util.net.AbstractEndpoint;
+import org.apache.tomcat.util.net.SSLContext;
+import org.apache.tomcat.util.net.SSLHostConfig;
+import org.apache.tomcat.util.net.SSLHostConfigCertificate;
+import org.apache.tomcat.util.threads.ThreadPoolExecutor;
+
+/** Hooks in one connector: its endpoint, and the pipeline behind it. */
+public final class TomcatConnector implements Hook {
+    private static final String[] CONTEXTS = {"sslContextProvided", "sslContextGenerated", "sslContext"};
+
+    private final AbstractEndpoint<Object, ?> endpoint;
+    private final Executor executor;
+    private final Executor recordedExecutor;
+    private final AbstractEndpoint.Handler<Object> handler;
+    private final AbstractEndpoint.Handler<Object> recordedHandler;
+    private final Object connections;
+    private final Object recordedConnections;
+    private final Pipeline pipeline;
+    private final RequestValve valve = new RequestValve();
+    private boolean foreignEngines;
+
+    private TomcatConnector(AbstractEndpoint<Object, ?> endpoint) throws ReflectiveOperationException {
+        this.endpoint = endpoint;
+        handler = endpoint.getHandler();
+        AbstractProtocol<?> protocol = (AbstractProtocol<?>) Fields.get(handler, "proto");
+        Connector connector = (Connector) Fields.get((CoyoteAdapter) protocol.getAdapter(), "connector");
+        pipeline = connector.getService().getContainer().getPipeline();
+        executor = endpoint.getExecutor();
+        Visits visits = new Visits();
+        recordedExecutor = executor instanceof ThreadPoolExecutor
+                ? new RecordedPool((ThreadPoolExecutor) executor, visits) : new RecordedExecutor(executor, visits);
+        recordedHandler = new RecordedHandler(handler);
+        connections = Fields.get(endpoint, "connections");
+        recordedConnections = new RecordedConnections(asMap(connections));
+    }
+
+    /** Puts the hooks into an endpoint: called by name. */
+    @SuppressWarnings("unchecked")
+    public static Hook into(Object endpoint, Hooks.Opener opener) throws ReflectiveOperationException {
+        for (Class<?> type : new Class<?>[] {AbstractEndpoint.class, AbstractProtocol.class, CoyoteAdapter.class}) {
+            opener.open(type);
+        }
+        TomcatConnector connector = new TomcatConnector((AbstractEndpoint<Object, ?>) endpoint);
+        connector.put();
+        return connector;
+    }
+
+    private void put() throws ReflectiveOperationException {
+        try {
+            pipeline.addValve(valve);
+            endpoint.setHandler(recordedHandler);
+            Fields.replace(endpoint, "executor", executor, recordedExecutor);
+            Fields.replace(endpoint, "connections", connections, recordedConnections);
+            refresh();
+        } catch (ReflectiveOperationException | RuntimeException | LinkageError e) {
+            remove();
+            throw e;
+        }
+    }
+
+    @Override
+    public void refresh() {
+        for (SSLHostConfig host : endpoint.findSslHostConfigs()) {
+            for (SSLHostConfigCertificate certificate : host.getCertificates()) {
+                forEachContext(certificate, (field, context) -> {
+                    if (context instanceof RecordedContext) {
+                        return;
+                    }
+                    // An engine that is not the JDK's is asked for its class by Tomcat.
+                    if (context.getClass().getName().endsWith(".JSSESSLContext")) {
+                        field.set(certificate, new RecordedContext(context));
+                    } else {
+                        foreignEngines = true;
+                    }
+                });
+            }
+        }
+    }
+
+    @Override
+    public void remove() {
+        try {
+            Fields.replace(endpoint, "connections", recordedConnections, connections);
+            Fields.replace(endpoint, "executor", recordedExecutor, executor);
+        } catch (ReflectiveOperationException impossible) {
+            throw new IllegalStateException(impossible); // they were set
+        }
+        if (endpoint.getHandler() == recordedHandler) {
+            endpoint.setHandler(handler);
+        }
+        pipeline.removeValve(valve);
+        for (SSLHostConfig host : endpoint.findSslHostConfigs()) {
+            for (SSLHostConfigCertificate certificate : host.getCertificates()) {
+                forEachContext(certificate, (field, context) -> {
+                    if (context instanceof RecordedContext) {
+                        field.set(certificate, ((RecordedContext) context).context);
+                    }
+                });
+            }
+        }
+    }
+
+    @Override
+    public boolean isServer() {
+        return true;
+    }
+
+    @Override
+    public Set<String> unseen() {
+        return foreignEngines ? Set.of("openssl") : Set.of();
+    }
+
+    private interface ContextAction {
+        void on(Field field, SSLContext context) throws ReflectiveOperationException;
+    }
+
+    /** The contexts of a certificate: which fields there are depends on Tomcat's version. */
+    private static void forEachContext(SSLHostConfigCertificate certificate, ContextAction action) {
+        for (String name : CONTEXTS) {
+            try {
+                Field field = Fields.of(SSLHostConfigCertificate.class, name);
+                SSLContext context = (SSLContext) field.get(certificate);
+                if (context != null) {
+                    action.on(field, context);
+                }
+            } catch (NoSuchFieldException otherVersion) {
+                continue;
+            } catch (ReflectiveOperationException impossible) {
+                throw new IllegalStateException(impossible); // the field is accessible
+            }
+        }
+    }
+
+    @SuppressWarnings("unchecked")
+    private static Map<Object, Object> asMap(Object connections) {
+        return (Map<Object, Object>) connections;
+    }
+}
