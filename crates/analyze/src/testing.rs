@@ -168,7 +168,7 @@ impl AgentSpool {
 
     /// The spool's bytes.
     pub fn bytes(&self) -> Vec<u8> {
-        let mut out = agent::new_header(1 << 30, 7, 0, "");
+        let mut out = agent::new_header(1 << 30, &agent::Asked::default());
         out[agent::at::STATE..][..4].copy_from_slice(&agent::state::STOPPED.to_le_bytes());
         let info =
             br#"{"jvm":"Test VM 25","java":25,"server":"Apache Tomcat/11.0.9","name":"shop"}"#;

@@ -42,10 +42,21 @@ pub fn pair(events: &[Event], cx: &Context) -> Vec<Wait> {
     let mut said: HashMap<u32, ()> = HashMap::new();
     let mut done = Vec::new();
     for (e, &thread) in events.iter().zip(cx.actors) {
-        if thread == NONE || !(ev::MONITOR_ENTER..=ev::UNPARKED).contains(&e.kind) {
+        if thread == NONE {
             continue;
         }
         let ts = e.ts.clamp(cx.begin, cx.end);
+        if e.kind == ev::MOUNT {
+            // It is on a carrier again: if it left that to park, it parks no longer.
+            let stack = open.entry(thread).or_default();
+            if stack.last().is_some_and(|w| w.kind == PARK) {
+                done.extend(stack.pop().map(|w| ended(w, e, ts)));
+            }
+            continue;
+        }
+        if !(ev::MONITOR_ENTER..=ev::UNPARKED).contains(&e.kind) {
+            continue;
+        }
         let first = said.insert(thread, ()).is_none();
         let stack = open.entry(thread).or_default();
         match e.kind {
@@ -192,6 +203,24 @@ mod tests {
             .iter()
             .map(|w| (w.begin_ns, w.end_ns, w.kind, w.outcome))
             .collect()
+    }
+
+    #[test]
+    fn a_virtual_thread_that_left_its_carrier_to_park_parks_until_it_is_mounted() {
+        let waits = paired(&[
+            event(1, ev::MOUNT, 0, 0),
+            event(2, ev::PARK, 5, 0),
+            event(2, ev::UNMOUNT, 0, 0),
+            event(7, ev::MOUNT, 0, 0),
+            event(8, ev::MONITOR_ENTER, 6, 0),
+            event(8, ev::UNMOUNT, 0, 0),
+            event(9, ev::MOUNT, 0, 0),
+            event(10, ev::MONITOR_ENTERED, 6, 0),
+        ]);
+        assert_eq!(
+            shape(&waits),
+            [(2, 7, PARK, "unparked"), (8, 10, MONITOR_ENTER, "acquired")]
+        );
     }
 
     #[test]

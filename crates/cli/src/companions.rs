@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
+use loadline_record::AgentFiles;
 
 /// A file or folder beside the binary; the error says what is missing and how to get it.
 pub fn beside_the_binary(name: &str) -> Result<PathBuf> {
@@ -16,4 +17,12 @@ pub fn beside_the_binary(name: &str) -> Result<PathBuf> {
         );
     }
     Ok(path)
+}
+
+/// The agent's two halves.
+pub fn agent() -> Result<AgentFiles> {
+    Ok(AgentFiles {
+        jar: beside_the_binary("loadline-agent.jar")?,
+        library: beside_the_binary("libloadline-agent.so")?,
+    })
 }

@@ -33,6 +33,7 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     Record(commands::record::Args),
+    Arm(commands::arm::Args),
     Recover(commands::recover::Args),
     Report(commands::report::Args),
     Open(commands::open::Args),
@@ -57,6 +58,7 @@ impl std::error::Error for Usage {}
 fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Record(args) => commands::record::run(args),
+        Command::Arm(args) => commands::arm::run(args),
         Command::Recover(args) => commands::recover::run(args),
         Command::Report(args) => commands::report::run(args),
         Command::Open(args) => commands::open::run(args),

@@ -10,9 +10,7 @@ use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use loadline_record::{
-    AgentFiles, Levels, Options, Progress, Stage, Target, record, recover, resolve,
-};
+use loadline_record::{AgentFiles, Levels, Options, Progress, Redefinition, Stage, Target, record, recover, resolve};
 
 static STOP: AtomicBool = AtomicBool::new(false);
 
@@ -44,6 +42,7 @@ fn run() -> Result<(), String> {
             jar: "none".into(),
             library: "none".into(),
         },
+        redefinition: Redefinition::Never,
         ring_bytes: Options::RING_BYTES,
         agent_capacity: Options::AGENT_CAPACITY,
     };

@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use loadline_trace::spool::RawDir;
-use loadline_trace::spool::agent::{CHUNK, Header, at, header, new_header, state};
+use loadline_trace::spool::agent::{Asked, CHUNK, Header, at, header, new_header, state};
 
 use crate::error::{Result, io};
 use crate::sys::{self, Mapping};
@@ -33,21 +33,15 @@ pub struct AgentSpool {
     control: File,
 }
 
-/// What the files are made for.
-pub struct For<'a> {
-    /// Bits of the levels that the agent shall record.
-    pub levels: u32,
-    /// Our process id as the target sees it, or 0.
-    pub recorder_pid: u32,
-    /// The agent's native library.
-    pub library: &'a str,
-    /// User and group that must be able to write.
-    pub owner: (u32, u32),
-}
-
 impl AgentSpool {
-    /// Creates both files; `size` is the most that the agent may ever write.
-    pub fn create(raw: &RawDir, size: u64, what: &For) -> Result<AgentSpool> {
+    /// Creates both files; `size` is the most that the agent may ever write, `owner` the user and
+    /// group that must be able to write.
+    pub fn create(
+        raw: &RawDir,
+        size: u64,
+        asked: &Asked,
+        owner: (u32, u32),
+    ) -> Result<AgentSpool> {
         let path = raw.agent();
         let size = size.next_multiple_of(CHUNK as u64).max(2 * CHUNK as u64);
         let capacity = size.min(AHEAD);
@@ -56,7 +50,7 @@ impl AgentSpool {
         let mut file = options.open(&path).map_err(io(&path))?;
         file.set_len(size).map_err(io(&path))?;
         sys::allocate(&file, 0, capacity).map_err(io(&path))?;
-        let bytes = new_header(capacity, what.levels, what.recorder_pid, what.library);
+        let bytes = new_header(capacity, asked);
         file.write_all(&bytes).map_err(io(&path))?;
         let head = Mapping::new(&file, 0, HEADER, true).map_err(io(&path))?;
 
@@ -69,8 +63,8 @@ impl AgentSpool {
             .write(true)
             .open(&fifo)
             .map_err(io(&fifo))?;
-        if what.owner.0 != sys::euid() {
-            let (user, group) = (Some(what.owner.0), Some(what.owner.1));
+        if owner.0 != sys::euid() {
+            let (user, group) = (Some(owner.0), Some(owner.1));
             fchown(&file, user, group).map_err(io(&path))?;
             fchown(&control, user, group).map_err(io(&fifo))?;
         }
@@ -224,13 +218,7 @@ mod tests {
         let raw = RawDir::of(dir.path());
         std::fs::create_dir(raw.path()).expect("raw");
         let owner = (sys::euid(), 0);
-        let what = For {
-            levels: 7,
-            recorder_pid: 1,
-            library: "/x.so",
-            owner,
-        };
-        let spool = AgentSpool::create(&raw, SIZE, &what).expect("a spool");
+        let spool = AgentSpool::create(&raw, SIZE, &Asked::default(), owner).expect("a spool");
         assert_eq!(std::fs::metadata(raw.agent()).expect("it").len(), SIZE);
         let claimed = 3 * CHUNK as u64;
         spool.word(at::NEXT).store(claimed, Ordering::SeqCst);

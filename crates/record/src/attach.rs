@@ -16,7 +16,11 @@ use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use loadline_trace::spool::RawDir;
+
 use crate::error::{Error, Result};
+use crate::options::AgentFiles;
+use crate::prepare::absolute;
 use crate::procfs::parse;
 use crate::sys::PidFd;
 use crate::target::Target;
@@ -124,9 +128,14 @@ impl<'a> Attach<'a> {
             .map_err(|why| self.error(&format!("{name}: {why}")))
     }
 
-    /// Loads a Java agent and runs its `agentmain(options)`.
-    pub fn load_java_agent(&self, jar: &Path, options: &str, at_most: Duration) -> Result<()> {
-        let argument = format!("{}={options}", jar.display());
+    /// Loads the agent, and tells it where its spool and FIFO are; it may take its time after that.
+    pub fn start_agent(&self, agent: &AgentFiles, raw: &RawDir, at_most: Duration) -> Result<()> {
+        let jar = absolute(&agent.jar)?;
+        self.target.check_reaches(&jar, false)?;
+        self.target.check_reaches(&absolute(&agent.library)?, false)?;
+        self.target.check_reaches(&raw.agent(), true)?;
+        self.target.check_reaches(&raw.control(), true)?;
+        let argument = format!("{}={}", jar.display(), raw.path().display());
         let text = self.command("load", ["instrument", "false", &argument], at_most)?;
         match parse_load(&text) {
             Ok(()) => Ok(()),

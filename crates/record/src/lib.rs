@@ -13,9 +13,11 @@
 //! * what was lost is counted.
 
 mod agent;
+mod arm;
 mod attach;
 mod calls;
 mod child;
+mod coverage;
 mod drain;
 mod error;
 mod jvms;
@@ -37,6 +39,7 @@ pub mod bench;
 pub use error::{Error, Result};
 pub use jvms::{Jvm, resolve, running_jvms};
 pub use loadline_trace::spool::session::Session;
-pub use options::{AgentFiles, Levels, Options, Progress, Stage, Target};
+pub use options::{AgentFiles, Levels, Options, Progress, Redefinition, Stage, Target};
+pub use arm::arm;
 pub use record::record;
 pub use recover::recover;

@@ -5,8 +5,8 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use loadline_trace::meta::Level;
-use loadline_trace::spool::agent::level;
+use loadline_trace::meta::{Level, NotRecorded};
+use loadline_trace::spool::agent::{level, mode};
 
 /// What is to be recorded.
 #[derive(Debug, Clone)]
@@ -73,6 +73,29 @@ pub struct AgentFiles {
     pub library: PathBuf,
 }
 
+/// Whether loaded classes of a JVM that was started without the agent may be redefined, which up to
+/// JDK 21 throws all of its compiled code away, once.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Redefinition {
+    /// No class is redefined; what is seen comes from hooks.
+    #[default]
+    Never,
+    /// Probes are placed if there are none, and stay, dormant.
+    Allowed,
+    /// They are taken out again at the end.
+    AndRestored,
+}
+
+impl Redefinition {
+    pub(crate) fn mode(self) -> u32 {
+        match self {
+            Redefinition::Never => 0,
+            Redefinition::Allowed => mode::MAY_REDEFINE,
+            Redefinition::AndRestored => mode::MAY_REDEFINE | mode::RESTORE,
+        }
+    }
+}
+
 /// A recording.
 #[derive(Debug, Clone)]
 pub struct Options {
@@ -86,6 +109,8 @@ pub struct Options {
     pub duration: Option<Duration>,
     /// The agent.
     pub agent: AgentFiles,
+    /// Whether classes may be redefined.
+    pub redefinition: Redefinition,
     /// Size of each CPU's ring, in bytes; see [`Options::RING_BYTES`].
     pub ring_bytes: usize,
     /// The most that the agent may write, in bytes; see [`Options::AGENT_CAPACITY`].
@@ -127,6 +152,8 @@ pub struct Progress {
     pub lost: u64,
     /// Levels as they were obtained; those that were not say why.
     pub levels: BTreeMap<String, Level>,
+    /// What will not be in the trace although its level is.
+    pub not_recorded: Vec<NotRecorded>,
     /// `shop (pid 4121, OpenJDK 64-Bit Server VM 25.0.3, Apache Tomcat/11.0.9)`.
     pub target: String,
 }

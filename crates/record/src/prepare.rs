@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use loadline_trace::meta::{self, Level};
-use loadline_trace::spool::agent::Header;
+use loadline_trace::spool::agent::{Asked, Header};
 use loadline_trace::spool::session::Session;
 
-use crate::agent::{AgentSpool, For};
+use crate::agent::AgentSpool;
 use crate::error::{Error, Result, io};
 use crate::kernel::{Kernel, Storage, Wanted};
 use crate::machine::machine;
@@ -60,17 +60,18 @@ pub fn new_agent(
 ) -> Result<AgentSpool> {
     let target = subject.map(|s| &s.target);
     let library = absolute(&o.agent.library)?;
-    let what = For {
+    let asked = Asked {
         levels,
+        mode: o.redefinition.mode(),
         recorder_pid: if target.is_none_or(|t| t.our_pids) {
             std::process::id()
         } else {
             0
         },
         library: &library.to_string_lossy(),
-        owner: target.map_or((sys::euid(), 0), |t| (t.uid, t.gid)),
     };
-    AgentSpool::create(dir.raw(), o.agent_capacity, &what)
+    let owner = target.map_or((sys::euid(), 0), |t| (t.uid, t.gid));
+    AgentSpool::create(dir.raw(), o.agent_capacity, &asked, owner)
 }
 
 /// The session as it is known before the begin.
@@ -100,7 +101,7 @@ pub fn absolute(path: &Path) -> Result<PathBuf> {
 }
 
 /// The target in a few words, with what the agent says of it.
-pub fn describe(subject: &Subject, agent: Option<Header>) -> String {
+pub fn describe(subject: &Subject, agent: Option<&Header>) -> String {
     let target = &subject.target;
     let info: serde_json::Value = agent
         .and_then(|h| serde_json::from_str(&h.info).ok())

@@ -11,14 +11,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use loadline_trace::meta::Level;
-use loadline_trace::spool::agent::state;
+use loadline_trace::meta::{Level, NotRecorded};
+use loadline_trace::spool::agent::{Header, state};
 use loadline_trace::spool::procfs::Line;
 use loadline_trace::spool::session::Session;
 
 use crate::agent::AgentSpool;
 use crate::attach::{Attach, remove_dead_socket};
 use crate::child;
+use crate::coverage;
 use crate::drain::{Drain, is_full};
 use crate::error::{Error, Result, io};
 use crate::kernel::{Kernel, Storage};
@@ -196,14 +197,11 @@ impl<'a> Recording<'a> {
         let Some(spool) = &self.agent else {
             return Ok(());
         };
-        let (target, raw) = (&self.subject.target, self.dir.raw());
-        let jar = absolute(&self.options.agent.jar)?;
-        target.check_reaches(&jar, false)?;
-        target.check_reaches(&absolute(&self.options.agent.library)?, false)?;
-        target.check_reaches(&raw.agent(), true)?;
-        target.check_reaches(&raw.control(), true)?;
-        let attach = Attach::open(target, ATTACH)?;
-        attach.load_java_agent(&jar, &raw.path().to_string_lossy(), AGENT_START)?;
+        Attach::open(&self.subject.target, ATTACH)?.start_agent(
+            &self.options.agent,
+            self.dir.raw(),
+            AGENT_START,
+        )?;
         self.wait_recording(spool)
     }
 
@@ -336,6 +334,7 @@ impl<'a> Recording<'a> {
 
     fn end_agent(&mut self, failed: &mut Option<Error>) {
         let Some(agent) = &self.agent else { return };
+        self.session.not_recorded = self.not_recorded(Some(&agent.header()));
         let started = agent.state() == state::RECORDING;
         match agent.stop(if started { AGENT_STOP } else { Duration::ZERO }, || self.subject.has_ended()) {
             Ok(true) => {}
@@ -352,9 +351,18 @@ impl<'a> Recording<'a> {
         }
     }
 
+    fn not_recorded(&self, header: Option<&Header>) -> Vec<NotRecorded> {
+        header.map_or_else(Vec::new, |h| {
+            let jar = absolute(&self.options.agent.jar);
+            let jar = jar.as_ref().unwrap_or(&self.options.agent.jar);
+            coverage::not_recorded(&h.info, self.subject.target.pid, jar)
+        })
+    }
+
     fn tell(&self, stage: Stage, progress: &mut dyn FnMut(&Progress)) {
         let counts = self.drain.counts();
         let agent = self.agent.as_ref();
+        let header = agent.map(|a| a.header());
         let agent_bytes = agent.map_or(0, |a| a.bytes());
         let kernel_lost = self.kernel.as_ref().map_or(0, Kernel::lost);
         progress(&Progress {
@@ -369,7 +377,8 @@ impl<'a> Recording<'a> {
             bytes: counts.bytes.load(Ordering::Relaxed) + agent_bytes + self.watcher.bytes(),
             lost: kernel_lost + agent.map_or(0, |a| a.lost()),
             levels: self.session.levels.clone(),
-            target: describe(&self.subject, agent.map(|a| a.header())),
+            not_recorded: self.not_recorded(header.as_ref()),
+            target: describe(&self.subject, header.as_ref()),
         });
     }
 }

@@ -128,7 +128,7 @@ mod tests {
     }
 
     fn agent_spool(events: &[(i64, u32)]) -> Vec<u8> {
-        let mut spool = agent::new_header(1 << 20, 7, 0, "");
+        let mut spool = agent::new_header(1 << 20, &agent::Asked::default());
         let next = (2 * agent::CHUNK as u64) | 1;
         spool[agent::at::NEXT..][..8].copy_from_slice(&next.to_le_bytes());
         let mut chunk = agent::CHUNK_MAGIC.to_le_bytes().to_vec();

@@ -1,5 +1,6 @@
 //! One file per command: its arguments, and the one call that it makes.
 
+pub mod arm;
 pub mod characterize;
 pub mod load;
 pub mod open;

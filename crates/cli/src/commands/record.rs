@@ -6,7 +6,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, Result};
 use indicatif::ProgressBar;
-use loadline_record::{AgentFiles, Levels, Options, Progress, Stage, Target};
+use loadline_record::{Levels, Options, Progress, Redefinition, Stage, Target};
 use loadline_trace::Meta;
 
 use crate::{Usage, companions, interrupt, show};
@@ -19,7 +19,8 @@ use crate::{Usage, companions, interrupt, show};
     sudo loadline record --pid shop --syscalls -d 5s         (also every system call: dearer, see docs/record.md)\n  \
     loadline record --levels jvm,server,app --pid shop       (needs no privilege)\n  \
     sudo loadline record -o start.trace -- java -jar shop.jar\n\n\
-    The agent is attached, records, and is dormant afterwards; JDK 17 and later.")]
+    The agent is attached, records, and is dormant afterwards; JDK 17 and later. No loaded class is\n\
+    redefined unless you say --redefine; what that leaves out is said.")]
 pub struct Args {
     /// A running JVM: its process id, or a part of its main class or jar's name
     #[arg(
@@ -48,6 +49,12 @@ pub struct Args {
     /// The most that the JVM, server and application levels may write together
     #[arg(long, default_value = "4G", value_parser = show::parse_size)]
     agent_max: u64,
+    /// Redefine loaded classes for what hooks do not see; up to JDK 22 this throws all compiled code away, once
+    #[arg(long, conflicts_with = "command")]
+    redefine: bool,
+    /// With --redefine: redefine them once more at the end, instead of leaving the probes dormant
+    #[arg(long, requires = "redefine")]
+    restore: bool,
     /// Keep the raw spools beside the tables
     #[arg(long)]
     keep_raw: bool,
@@ -88,9 +95,11 @@ pub fn run(args: Args) -> Result<ExitCode> {
         out: out.clone(),
         levels,
         duration: args.duration,
-        agent: AgentFiles {
-            jar: companions::beside_the_binary("loadline-agent.jar")?,
-            library: companions::beside_the_binary("libloadline-agent.so")?,
+        agent: companions::agent()?,
+        redefinition: match (args.redefine, args.restore) {
+            (false, _) => Redefinition::Never,
+            (true, false) => Redefinition::Allowed,
+            (true, true) => Redefinition::AndRestored,
         },
         ring_bytes: args.ring as usize,
         agent_capacity: args.agent_max,
@@ -291,6 +300,15 @@ fn introduction(p: &Progress) -> String {
         .filter(|l| !l.recorded && !l.why.is_empty())
     {
         text += &format!("\n  note: {}", level.why);
+    }
+    if let Some(first) = p.not_recorded.first() {
+        let what: Vec<&str> = p.not_recorded.iter().map(|n| n.what.as_str()).collect();
+        text += &format!(
+            "\n  no class in it is redefined; not recorded: {}\n  to get {}: {}",
+            what.join(", "),
+            if what.len() == 1 { "it" } else { "them" },
+            first.how_to_get
+        );
     }
     text
 }

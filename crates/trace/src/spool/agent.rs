@@ -22,9 +22,11 @@
 //!     56  u64  when the agent began to record
 //!     64  u64  when it stopped
 //!     72  u32  pid of the recorder in the target's pid namespace, 0 if not visible there
+//!     76  u32  what may be done to the program: bits of [`mode`]
 //!   1024  text  path of the agent's native library, NUL-terminated (recorder writes)
 //!   2048  text  agent's message: an error when failed, else warnings a line each (agent writes)
-//!   3072  text  JSON {"jvm": …, "java": 17, "server": …, "name": …} (agent writes)
+//!   3072  text  JSON {"jvm": …, "java": 17, "server": …, "name": …, "server_by": "probes" or "hooks",
+//!               "unseen": [codes of what hooks do not see]} (agent writes)
 //!
 //! chunk header (32 bytes)
 //!      0  u32  magic "LLCK"        4  u32  kind: 1 events, 2 strings
@@ -77,6 +79,8 @@ pub mod at {
     /// See the module's table.
     pub const RECORDER_PID: usize = 72;
     /// See the module's table.
+    pub const MODE: usize = 76;
+    /// See the module's table.
     pub const LIBRARY: usize = 1024;
     /// See the module's table.
     pub const MESSAGE: usize = 2048;
@@ -110,6 +114,16 @@ pub mod level {
     pub const APP: u32 = 4;
 }
 
+/// Bits of `mode` in the header. Without any, no class of the program is redefined.
+pub mod mode {
+    /// Loaded classes may be redefined, to place probes; these stay, dormant.
+    pub const MAY_REDEFINE: u32 = 1;
+    /// Probes are taken out at the end, which redefines the classes again.
+    pub const RESTORE: u32 = 2;
+    /// Probes are placed (or, with [`RESTORE`], taken out), and nothing is recorded.
+    pub const ONLY_ARM: u32 = 4;
+}
+
 /// Types of events. `c` is a string id unless said otherwise; 0 is no string.
 pub mod kind {
     /// A Java thread: a = Java id, b = kernel tid (0: the chunk's), c = name. Repeated when renamed.
@@ -118,6 +132,10 @@ pub mod kind {
     pub const THREAD_END: u32 = 2;
     /// From here on the chunk speaks of virtual thread a (name c), until the next; a = 0: of the carrier itself.
     pub const SWITCH_TO: u32 = 3;
+    /// The virtual thread that the chunk speaks of is on this carrier from here on; what it parked for is over.
+    pub const MOUNT: u32 = 4;
+    /// It leaves the carrier. If it parks, a [`PARK`] says so just before.
+    pub const UNMOUNT: u32 = 5;
 
     /// Contended monitor: waits to enter. a = identity hash, c = class, b = Java id of a virtual thread or 0.
     pub const MONITOR_ENTER: u32 = 10;
@@ -235,8 +253,21 @@ pub struct Header {
     pub info: String,
 }
 
+/// What a recorder asks of the agent.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Asked<'a> {
+    /// Bits of [`level`].
+    pub levels: u32,
+    /// Bits of [`mode`].
+    pub mode: u32,
+    /// The recorder's process id as the target sees it, or 0.
+    pub recorder_pid: u32,
+    /// Path of the agent's native library.
+    pub library: &'a str,
+}
+
 /// The header of a new spool, [`CHUNK`] bytes long.
-pub fn new_header(capacity: u64, levels: u32, recorder_pid: u32, library: &str) -> Vec<u8> {
+pub fn new_header(capacity: u64, asked: &Asked) -> Vec<u8> {
     let mut h = vec![0u8; CHUNK];
     let mut put = |at: usize, bytes: &[u8]| h[at..at + bytes.len()].copy_from_slice(bytes);
     put(0, MAGIC);
@@ -244,12 +275,11 @@ pub fn new_header(capacity: u64, levels: u32, recorder_pid: u32, library: &str) 
     put(at::CHUNK, &(CHUNK as u32).to_le_bytes());
     put(at::CAPACITY, &capacity.to_le_bytes());
     put(at::NEXT, &(CHUNK as u64).to_le_bytes());
-    put(at::LEVELS, &levels.to_le_bytes());
-    put(at::RECORDER_PID, &recorder_pid.to_le_bytes());
-    put(
-        at::LIBRARY,
-        &library.as_bytes()[..library.len().min(at::TEXT - 1)],
-    );
+    put(at::LEVELS, &asked.levels.to_le_bytes());
+    put(at::MODE, &asked.mode.to_le_bytes());
+    put(at::RECORDER_PID, &asked.recorder_pid.to_le_bytes());
+    let library = asked.library.as_bytes();
+    put(at::LIBRARY, &library[..library.len().min(at::TEXT - 1)]);
     h
 }
 
@@ -353,6 +383,14 @@ fn text_at(b: &[u8], at: usize) -> String {
 mod tests {
     use super::*;
 
+    fn all_levels() -> Asked<'static> {
+        Asked {
+            levels: 7,
+            library: "/lib/x.so",
+            ..Asked::default()
+        }
+    }
+
     fn chunk(kind: u32, tid: u32) -> Vec<u8> {
         let mut c = CHUNK_MAGIC.to_le_bytes().to_vec();
         c.extend(kind.to_le_bytes());
@@ -370,7 +408,7 @@ mod tests {
     }
 
     fn spool(chunks: Vec<Vec<u8>>) -> Vec<u8> {
-        let mut s = new_header(1 << 20, 7, 1, "/lib/x.so");
+        let mut s = new_header(1 << 20, &all_levels());
         for mut c in chunks {
             c.resize(CHUNK, 0);
             s.extend(c);
@@ -430,7 +468,7 @@ mod tests {
 
     #[test]
     fn a_header_of_another_version_is_refused() {
-        let mut s = new_header(1 << 20, 7, 1, "/x");
+        let mut s = new_header(1 << 20, &all_levels());
         assert_eq!(header(&s).expect("a header").levels, 7);
         s[8] = 9;
         assert_eq!(header(&s), None);

@@ -24,7 +24,7 @@ final class JvmInfo {
         return "{\"jvm\": " + quote(System.getProperty("java.vm.name") + " " + System.getProperty("java.runtime.version"))
                 + ", \"java\": " + Runtime.version().feature()
                 + ", \"server\": " + (server.isEmpty() ? "null" : quote(server))
-                + ", \"by\": " + coverage
+                + ", \"server_by\": " + coverage
                 + ", \"name\": " + quote(shortName(System.getProperty("sun.java.command", ""))) + "}";
     }
 

@@ -6,75 +6,29 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.loadline.agent.boot.Type;
-import dev.loadline.agent.programs.Web;
 import dev.loadline.agent.testing.HttpsClient;
 import dev.loadline.agent.testing.Spool;
 import dev.loadline.agent.testing.Spool.Event;
 import dev.loadline.agent.testing.Story;
 import dev.loadline.agent.testing.Target;
 import dev.loadline.agent.testing.TestRecorder;
+import dev.loadline.agent.testing.Way;
+import dev.loadline.agent.testing.WebTarget;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import javax.net.ssl.SSLContext;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** The server level in Tomcat 10.1 and 11, with HikariCP and H2. */
 class TomcatIT {
-    private static final Path TOMCAT_10 = Path.of("target/tomcat10/tomcat-embed-core.jar");
-    private static final Path KEYSTORE = Path.of("target/test.p12").toAbsolutePath();
-
-    @BeforeAll
-    static void keystore() throws Exception {
-        if (!Files.exists(KEYSTORE)) {
-            Process keytool = new ProcessBuilder(
-                    Path.of(System.getProperty("java.home"), "bin", "keytool").toString(), "-genkeypair",
-                    "-keyalg", "RSA", "-keysize", "2048", "-dname", "CN=localhost", "-alias", "test",
-                    "-storetype", "PKCS12", "-storepass", "changeit", "-keystore", KEYSTORE.toString())
-                    .inheritIO().start();
-            assertEquals(0, keytool.waitFor());
-        }
-    }
-
-    private static Target tomcat(int version, String protocol, String tls, String... more) throws Exception {
-        String classPath = version == 10
-                ? Target.classPathWith(TOMCAT_10, "tomcat-embed-core") : Target.classPath();
-        String[] arguments = new String[more.length + 3];
-        arguments[0] = "-Dweb.protocol=" + protocol;
-        arguments[1] = "-Dweb.tls=" + tls;
-        arguments[2] = "-Dweb.keystore=" + KEYSTORE;
-        System.arraycopy(more, 0, arguments, 3, more.length);
-        return Target.startWith(classPath, Web.class, arguments);
-    }
-
     private static void drain() throws InterruptedException {
         Thread.sleep(200); // the server sees the client's close
-    }
-
-    /** How the server level gets into a JVM. */
-    private enum Way {
-        /** Attached late; no class is redefined. */
-        HOOKS,
-        /** Attached late; classes are redefined, and again at the end. */
-        REDEFINE,
-        /** The agent is there at start. */
-        START;
-
-        String[] options() {
-            return this == START ? new String[] {"-javaagent:" + TestRecorder.JAR} : new String[0];
-        }
-
-        TestRecorder recorder() throws Exception {
-            return TestRecorder.prepare(this == REDEFINE ? TestRecorder.MAY_REDEFINE | TestRecorder.RESTORE : 0);
-        }
     }
 
     @ParameterizedTest
@@ -85,7 +39,7 @@ class TomcatIT {
     })
     void handshakes_are_told_apart_and_requests_nest(Way way, int version, String protocol, String tls)
             throws Exception {
-        try (Target target = tomcat(version, protocol, tls, way.options()); TestRecorder recorder = way.recorder()) {
+        try (Target target = WebTarget.start(version, protocol, tls, way.options()); TestRecorder recorder = way.recorder()) {
             int port = Integer.parseInt(target.tell("start"));
             recorder.record(target.pid());
             SSLContext context = HttpsClient.newContext();
@@ -102,7 +56,8 @@ class TomcatIT {
             Spool spool = recorder.stop();
             assertEquals("", spool.message);
             assertTrue(spool.info.contains("Apache Tomcat/" + version), spool.info);
-            assertTrue(spool.info.contains(way == Way.HOOKS ? "\"hooks\"" : "\"probes\""), spool.info);
+            assertTrue(spool.info.contains(way == Way.HOOKS
+                    ? "\"server_by\": \"hooks\", \"unseen\": [\"pools\", \"sql\"]" : "\"server_by\": \"probes\""), spool.info);
 
             Story first = Story.of(spool, full);
             Story second = Story.of(spool, resumed);
@@ -153,7 +108,7 @@ class TomcatIT {
     @ParameterizedTest
     @CsvSource({"REDEFINE, 10", "START, 11", "HOOKS, 10", "HOOKS, 11"})
     void an_asynchronous_request_ends_in_a_later_visit(Way way, int version) throws Exception {
-        try (Target target = tomcat(version, "Nio", "TLSv1.3", way.options());
+        try (Target target = WebTarget.start(version, "Nio", "TLSv1.3", way.options());
                 TestRecorder recorder = way.recorder()) {
             int port = Integer.parseInt(target.tell("start"));
             recorder.record(target.pid());
@@ -180,7 +135,7 @@ class TomcatIT {
     @ParameterizedTest
     @CsvSource({"REDEFINE, 10", "START, 11", "HOOKS, 10", "HOOKS, 11"})
     void streams_of_http_2_are_requests_within_visits(Way way, int version) throws Exception {
-        try (Target target = tomcat(version, "Nio", "TLSv1.3", way.options());
+        try (Target target = WebTarget.start(version, "Nio", "TLSv1.3", way.options());
                 TestRecorder recorder = way.recorder()) {
             int port = Integer.parseInt(target.tell("start"));
             recorder.record(target.pid());
@@ -204,7 +159,7 @@ class TomcatIT {
     @ParameterizedTest
     @EnumSource(Way.class)
     void a_server_that_starts_later_is_seen_too(Way way) throws Exception {
-        try (Target target = tomcat(11, "Nio", "TLSv1.3", way.options()); TestRecorder recorder = way.recorder()) {
+        try (Target target = WebTarget.start(11, "Nio", "TLSv1.3", way.options()); TestRecorder recorder = way.recorder()) {
             recorder.record(target.pid());
             int port = Integer.parseInt(target.tell("start"));
             Thread.sleep(1_200); // the agent looks for servers, and for their names, twice a second
@@ -228,7 +183,7 @@ class TomcatIT {
         assumeTrue(Runtime.version().feature() >= 21, "virtual threads came with Java 21");
         List<String> options = new ArrayList<>(List.of(way.options()));
         options.add("-Dweb.virtual=true");
-        try (Target target = tomcat(11, "Nio", "TLSv1.3", options.toArray(String[]::new));
+        try (Target target = WebTarget.start(11, "Nio", "TLSv1.3", options.toArray(String[]::new));
                 TestRecorder recorder = way.recorder()) {
             int port = Integer.parseInt(target.tell("start"));
             recorder.record(target.pid());

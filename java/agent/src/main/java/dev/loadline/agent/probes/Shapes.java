@@ -21,7 +21,7 @@ final class Shapes {
             return false;
         }
         for (Class<?> type : types) {
-            if (type.isAssignableFrom(loaded)) {
+            if (type != loaded && type.isAssignableFrom(loaded)) {
                 return true;
             }
         }

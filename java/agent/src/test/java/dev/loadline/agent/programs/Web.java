@@ -7,16 +7,22 @@ import jakarta.servlet.AsyncContext;
 import jakarta.servlet.http.HttpServlet;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
+import java.io.File;
 import java.io.IOException;
+import java.lang.management.ClassLoadingMXBean;
+import java.lang.management.ManagementFactory;
+import java.lang.reflect.Field;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import org.apache.catalina.Context;
+import org.apache.catalina.Valve;
 import org.apache.catalina.connector.Connector;
 import org.apache.catalina.startup.Tomcat;
 import org.apache.coyote.http2.Http2Protocol;
+import org.apache.tomcat.util.net.AbstractEndpoint;
 import org.apache.tomcat.util.net.SSLHostConfig;
 import org.apache.tomcat.util.net.SSLHostConfigCertificate;
 
@@ -42,6 +48,10 @@ public final class Web extends Program {
             case "stop":
                 tomcat.stop();
                 return "";
+            case "parts":
+                return parts();
+            case "usage":
+                return usage();
             default:
                 throw new IllegalArgumentException(command);
         }
@@ -82,6 +92,48 @@ public final class Web extends Program {
         add(context, "items", new Items(pool));
         tomcat.start();
         return Integer.toString(connector.getLocalPort());
+    }
+
+    /** The classes of what a recording may put something before. */
+    private String parts() throws ReflectiveOperationException {
+        Object endpoint = field(tomcat.getConnector().getProtocolHandler(), "endpoint");
+        SSLHostConfig host = ((AbstractEndpoint<?, ?>) endpoint).findSslHostConfigs()[0];
+        Object hikari = field(pool, "fastPathPool") == null ? field(pool, "pool") : field(pool, "fastPathPool");
+        Object[] parts = {
+            field(endpoint, "executor"), field(endpoint, "handler"), field(endpoint, "connections"),
+            host.getCertificates().iterator().next().getSslContext(),
+            field(hikari, "suspendResumeLock"), field(hikari, "metricsTracker")
+        };
+        StringBuilder text = new StringBuilder();
+        for (Object part : parts) {
+            text.append(part.getClass().getName()).append(' ');
+        }
+        for (Valve valve : tomcat.getEngine().getPipeline().getValves()) {
+            text.append(valve.getClass().getName()).append(' ');
+        }
+        return text.append(tomcat.getConnector().getProperty("currentThreadCount")).toString();
+    }
+
+    /** Classes loaded after a collection, threads, and descriptors. */
+    private static String usage() {
+        for (int i = 0; i < 3; i++) {
+            System.gc();
+        }
+        ClassLoadingMXBean classes = ManagementFactory.getClassLoadingMXBean();
+        String[] descriptors = new File("/proc/self/fd").list();
+        return classes.getLoadedClassCount() + " " + Thread.activeCount() + " " + descriptors.length;
+    }
+
+    private static Object field(Object object, String name) throws ReflectiveOperationException {
+        for (Class<?> type = object.getClass(); type != null; type = type.getSuperclass()) {
+            for (Field field : type.getDeclaredFields()) {
+                if (field.getName().equals(name)) {
+                    field.setAccessible(true);
+                    return field.get(object);
+                }
+            }
+        }
+        throw new NoSuchFieldException(name);
     }
 
     private static void add(Context context, String name, HttpServlet servlet) {

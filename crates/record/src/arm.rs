@@ -1,0 +1,48 @@
+//! Placing the agent's probes ahead of recordings, and taking them out, without recording.
+
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt;
+use std::time::Duration;
+
+use loadline_trace::spool::agent::{Asked, mode, state};
+
+use crate::agent::AgentSpool;
+use crate::attach::Attach;
+use crate::error::{Error, Result, io};
+use crate::options::AgentFiles;
+use crate::prepare::absolute;
+use crate::subject::Subject;
+use crate::trace_dir::TraceDir;
+
+/// How long a JVM may take to redefine what is loaded.
+const AT_MOST: Duration = Duration::from_secs(120);
+
+/// Places the probes in a running JVM, where they stay dormant; with `restore`, takes them out.
+/// Either redefines classes. Returns what could not be probed, a line each.
+pub fn arm(pid: i32, agent: &AgentFiles, restore: bool) -> Result<Vec<String>> {
+    let subject = Subject::running(pid)?;
+    let target = &subject.target;
+    let parent = tempfile::Builder::new()
+        .prefix("loadline-arm-")
+        .permissions(Permissions::from_mode(0o711)) // the target's user must come through
+        .tempdir()
+        .map_err(io(std::env::temp_dir()))?;
+    let dir = TraceDir::create(parent.path())?;
+    let library = absolute(&agent.library)?;
+    let asked = Asked {
+        mode: mode::ONLY_ARM | if restore { mode::RESTORE } else { 0 },
+        library: &library.to_string_lossy(),
+        ..Asked::default()
+    };
+    let spool = AgentSpool::create(dir.raw(), 0, &asked, (target.uid, target.gid))?;
+    Attach::open(target, AT_MOST)?.start_agent(agent, dir.raw(), AT_MOST)?;
+    let failed = |why| Error::Agent { pid, why };
+    spool
+        .wait_recording(AT_MOST, || subject.has_ended())
+        .map_err(failed)?;
+    let header = spool.header();
+    if header.state != state::STOPPED {
+        return Err(failed("it is of another version, and records".into()));
+    }
+    Ok(header.message.lines().map(Into::into).collect())
+}

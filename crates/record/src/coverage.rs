@@ -1,0 +1,103 @@
+//! What the trace will lack although its level is recorded, from what the agent says of its hooks.
+
+use std::path::Path;
+
+use loadline_trace::meta::NotRecorded;
+
+/// Releases up to this one throw all compiled code away at the first redefinition of a class in a
+/// JVM that was started without an agent (JDK-8324241, mended in 23).
+const LAST_TO_FLUSH: u32 = 22;
+
+/// What the agent's header says, as far as it matters here.
+#[derive(Debug, Default, serde::Deserialize)]
+#[serde(default)]
+struct Info {
+    java: u32,
+    server_by: Option<String>,
+    unseen: Vec<String>,
+}
+
+/// What hooks do not see, in words; empty where probes are in place or no server level was asked for.
+pub fn not_recorded(info: &str, pid: i32, jar: &Path) -> Vec<NotRecorded> {
+    let info: Info = serde_json::from_str(info).unwrap_or_default(); // the agent has said nothing yet
+    if info.server_by.as_deref() != Some("hooks") {
+        return Vec::new();
+    }
+    let price = if info.java <= LAST_TO_FLUSH {
+        "all compiled code is thrown away once, expect seconds to minutes of slow replies"
+    } else {
+        "what it touches is compiled anew, expect a second or two of slow replies"
+    };
+    let how = format!(
+        "start the JVM with -javaagent:{}; or `loadline arm {pid}` at a quiet hour, or --redefine: {price}",
+        jar.display()
+    );
+    info.unseen
+        .iter()
+        .filter_map(|code| described(code))
+        .map(|(what, why)| NotRecorded {
+            what: what.into(),
+            why: why.into(),
+            how_to_get: how.clone(),
+        })
+        .collect()
+}
+
+/// What a code of the agent's stands for, and why hooks do not see it.
+fn described(code: &str) -> Option<(&'static str, &'static str)> {
+    Some(match code {
+        "sql" => (
+            "SQL statements",
+            "drivers have nothing to hook into, and no loaded class is redefined",
+        ),
+        "pools" => (
+            "pools other than HikariCP's",
+            "they have nothing to hook into, and no loaded class is redefined",
+        ),
+        "openssl" => (
+            "which handshakes of OpenSSL's connectors were resumed",
+            "Tomcat asks its engines for their class, so that they cannot be hooked",
+        ),
+        "server" => (
+            "requests and connections",
+            "no NIO connector of a Tomcat 10.1 or 11 was found to hook into",
+        ),
+        _ => return None, // of an agent that is newer than this recorder
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(info: &str) -> Vec<NotRecorded> {
+        not_recorded(info, 4121, Path::new("/opt/loadline-agent.jar"))
+    }
+
+    #[test]
+    fn what_hooks_do_not_see_is_said_with_the_ways_to_get_it() {
+        let told = told(r#"{"java": 17, "server_by": "hooks", "unseen": ["pools", "sql"]}"#);
+        let what: Vec<&str> = told.iter().map(|n| n.what.as_str()).collect();
+        assert_eq!(what, ["pools other than HikariCP's", "SQL statements"]);
+        for way in [
+            "-javaagent:/opt/loadline-agent.jar",
+            "loadline arm 4121",
+            "--redefine",
+            "thrown away",
+        ] {
+            assert!(told[1].how_to_get.contains(way), "{way}: {told:?}");
+        }
+    }
+
+    #[test]
+    fn a_release_that_keeps_its_compiled_code_is_not_accused_of_throwing_it_away() {
+        let told = told(r#"{"java": 25, "server_by": "hooks", "unseen": ["sql"]}"#);
+        assert!(!told[0].how_to_get.contains("thrown away"), "{told:?}");
+    }
+
+    #[test]
+    fn with_probes_nothing_is_missing() {
+        assert!(told(r#"{"java": 17, "server_by": "probes"}"#).is_empty());
+        assert!(told("").is_empty());
+    }
+}

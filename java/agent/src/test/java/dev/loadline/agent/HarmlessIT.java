@@ -1,0 +1,143 @@
+package dev.loadline.agent;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.loadline.agent.boot.Type;
+import dev.loadline.agent.testing.HttpsClient;
+import dev.loadline.agent.testing.Spool;
+import dev.loadline.agent.testing.Target;
+import dev.loadline.agent.testing.TestRecorder;
+import dev.loadline.agent.testing.Way;
+import dev.loadline.agent.testing.WebTarget;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** What attaching, recording and leaving do to a program. */
+class HarmlessIT {
+    private static void visit(int port) throws Exception {
+        HttpsClient client = new HttpsClient(HttpsClient.newContext(), port);
+        assertEquals(200, client.get("/items"));
+        client.close();
+    }
+
+    @ParameterizedTest
+    @EnumSource(Way.class)
+    void a_class_is_redefined_only_where_it_was_asked_for(Way way) throws Exception {
+        Path log = Files.createTempFile("loadline-agent-test", ".redefined");
+        List<String> options = new ArrayList<>(List.of(way.options()));
+        options.add("-Xlog:redefine+class*=info:file=" + log);
+        try (Target target = WebTarget.start(11, "Nio", "TLSv1.3", options.toArray(String[]::new));
+                TestRecorder recorder = way.recorder()) {
+            int port = Integer.parseInt(target.tell("start"));
+            recorder.record(target.pid());
+            visit(port);
+            assertFalse(recorder.stop().of(Type.REQUEST).isEmpty());
+            assertEquals(way != Way.REDEFINE, Files.readString(log).isEmpty(), Files.readString(log));
+        } finally {
+            Files.delete(log);
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({"10, false", "11, false", "11, true"})
+    void what_was_put_before_the_servers_parts_is_taken_away(int version, boolean killed) throws Exception {
+        try (Target target = WebTarget.start(version, "Nio", "TLSv1.3"); TestRecorder recorder = Way.HOOKS.recorder()) {
+            int port = Integer.parseInt(target.tell("start"));
+            visit(port);
+            String before = target.tell("parts");
+            recorder.record(target.pid());
+            String during = target.tell("parts");
+            int last = before.lastIndexOf(' ');
+            assertNotEquals(before, during);
+            assertEquals(before.substring(last), during.substring(during.lastIndexOf(' ')), "its figures are the pool's");
+            if (killed) {
+                recorder.die();
+                recorder.await(TestRecorder.STOPPED);
+            } else {
+                recorder.stop();
+            }
+            assertEquals(before, target.tell("parts"));
+            visit(port);
+            assertEquals("", target.errors().lines().filter(line -> line.contains("Exception")).findFirst().orElse(""));
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(Way.class)
+    void recordings_that_follow_each_other_leave_nothing_behind(Way way) throws Exception {
+        try (Target target = WebTarget.start(11, "Nio", "TLSv1.3", way.options())) {
+            int port = Integer.parseInt(target.tell("start"));
+            String[] first = null;
+            String[] last = null;
+            for (int i = 0; i < 10; i++) {
+                try (TestRecorder recorder = way.recorder()) {
+                    recorder.record(target.pid());
+                    visit(port);
+                    recorder.stop();
+                }
+                Thread.sleep(100); // the agent's own thread ends
+                last = target.tell("usage").split(" ");
+                first = i == 2 ? last : first; // what loads once has loaded
+            }
+            for (int figure = 0; figure < last.length; figure++) {
+                int more = Integer.parseInt(last[figure]) - Integer.parseInt(first[figure]);
+                // Reflection makes a class for a field or method that was used often, once.
+                assertTrue(more <= (figure == 0 ? 20 : 1), "classes, threads, descriptors: "
+                        + String.join(" ", first) + " then " + String.join(" ", last));
+            }
+        }
+    }
+
+    @Test
+    void probes_that_were_placed_ahead_serve_every_recording_until_they_are_taken_out() throws Exception {
+        try (Target target = WebTarget.start(11, "Nio", "TLSv1.3")) {
+            int port = Integer.parseInt(target.tell("start"));
+            arm(target, 0);
+            assertTrue(statements(target, port) > 0);
+            assertTrue(statements(target, port) > 0);
+            arm(target, TestRecorder.RESTORE);
+            assertEquals(0, statements(target, port));
+        }
+    }
+
+    @Test
+    void probes_are_taken_out_at_the_end_if_that_was_asked_for() throws Exception {
+        try (Target target = WebTarget.start(11, "Nio", "TLSv1.3");
+                TestRecorder restoring = TestRecorder.prepare(TestRecorder.MAY_REDEFINE | TestRecorder.RESTORE)) {
+            int port = Integer.parseInt(target.tell("start"));
+            restoring.record(target.pid());
+            visit(port);
+            assertFalse(restoring.stop().of(Type.SQL_BEGIN).isEmpty());
+            assertEquals(0, statements(target, port));
+        }
+    }
+
+    private static void arm(Target target, int more) throws Exception {
+        try (TestRecorder recorder = TestRecorder.prepare(TestRecorder.ONLY_ARM | more)) {
+            recorder.attach(target.pid());
+            recorder.await(TestRecorder.STOPPED);
+            assertEquals("", recorder.read().message);
+        }
+    }
+
+    /** Records a visit, redefining nothing; returns how many statements were seen. */
+    private static int statements(Target target, int port) throws Exception {
+        try (TestRecorder recorder = TestRecorder.prepare()) {
+            recorder.record(target.pid());
+            visit(port);
+            Spool spool = recorder.stop();
+            assertEquals("", spool.message);
+            assertEquals(1, spool.of(Type.REQUEST).size());
+            return spool.of(Type.SQL_BEGIN).size();
+        }
+    }
+}

@@ -1,0 +1,41 @@
+package dev.loadline.agent.testing;
+
+import dev.loadline.agent.programs.Web;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+
+/** A {@link Target} that runs {@link Web} on one of the Tomcats. */
+public final class WebTarget {
+    private static final Path TOMCAT_10 = Path.of("target/tomcat10/tomcat-embed-core.jar");
+    private static final Path KEYSTORE = Path.of("target/test.p12").toAbsolutePath();
+
+    private WebTarget() {}
+
+    /** Starts the JVM; the server starts when it is told to. */
+    public static Target start(int version, String protocol, String tls, String... options) throws Exception {
+        keystore();
+        List<String> arguments = new ArrayList<>(Arrays.asList(options));
+        arguments.addAll(List.of("-Dweb.protocol=" + protocol, "-Dweb.tls=" + tls, "-Dweb.keystore=" + KEYSTORE));
+        String classPath = version == 10
+                ? Target.classPathWith(TOMCAT_10, "tomcat-embed-core") : Target.classPath();
+        return Target.startWith(classPath, Web.class, arguments.toArray(String[]::new));
+    }
+
+    private static synchronized void keystore() throws Exception {
+        if (Files.exists(KEYSTORE)) {
+            return;
+        }
+        Process keytool = new ProcessBuilder(
+                Path.of(System.getProperty("java.home"), "bin", "keytool").toString(), "-genkeypair",
+                "-keyalg", "RSA", "-keysize", "2048", "-dname", "CN=localhost", "-alias", "test",
+                "-storetype", "PKCS12", "-storepass", "changeit", "-keystore", KEYSTORE.toString())
+                .inheritIO().start();
+        if (keytool.waitFor() != 0) {
+            throw new IOException("keytool failed");
+        }
+    }
+}
