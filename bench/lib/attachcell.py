@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import harness
 import observers
+from attachstats import PATIENCE_MS
 from server import Server, cpus
 from threads import Sampler
 
@@ -78,7 +79,7 @@ def warm_server(app, home, times, options=()):
 def _generator(app, server, *arguments):
     site = APPS[app]
     return ["taskset", "-c", str(cpus()[1]), LOADLINE, "load", f"{site.scheme}://127.0.0.1:{server.port}", "--insecure",
-            "--scenario", site.scenario, "--json", *map(str, arguments)]
+            "--scenario", site.scenario, "--timeout", f"{PATIENCE_MS / 1e3:.0f}s", "--json", *map(str, arguments)]
 
 
 def _saturated(app, server, seconds):
