@@ -10,15 +10,13 @@ import os
 import re
 import subprocess
 import sys
-import tempfile
 import time
 
 import guardbed
 import harness
-import watch
+from server import Server, cpus
 
 GUARD = os.path.join(harness.ROOT, "java", "guard-tomcat", "target", "loadline-guard-tomcat.jar")
-START_S = 120
 # Fixed, and large enough for the sessions of the last ten minutes and the TLS sessions that JSSE keeps (some 700 MB
 # after half an hour): with less, full collections take a part of the CPU that grows with the bench.
 HEAP = ("-Xms2g", "-Xmx2g", "-Xmn600m")
@@ -26,54 +24,16 @@ HEAP = ("-Xms2g", "-Xmx2g", "-Xmn600m")
 WARM_RATE = 200
 
 
-def cpus():
-    """The server's CPU and the generator's."""
-    mine = sorted(os.sched_getaffinity(0))
-    if len(mine) < 2:
-        sys.exit("this needs two CPUs: one for the server, one for the generator")
-    return mine[0], mine[1]
-
-
-class Site:
-    """One running site. Use it in a `with`, or close it. Of several, all can be begun before the first
-    is waited for with ready()."""
+class Site(Server):
+    """One running site behind what `properties` choose."""
 
     def __init__(self, name, properties, on=None, max_seconds=4 * 3600, options=()):
-        self.name = name
-        self.port = None
-        self.folder = tempfile.TemporaryDirectory()
-        self.port_file = os.path.join(self.folder.name, "port")
-        self.log = open(os.path.join(self.folder.name, "log"), "w+")
         path = guardbed.classpath() + (f":{GUARD}" if properties.get("protection") == "guarded" else "")
         if properties.get("protection") == "guarded" and not os.path.exists(GUARD):
             sys.exit(f"{GUARD} is missing: run `make build` first")
-        on = on if on is not None else str(cpus()[0])
-        self.process = subprocess.Popen(
-            ["taskset", "-c", on, "java", *HEAP, *options, *(f"-D{k}={v}" for k, v in properties.items()), "-cp", path,
-             "dev.loadline.auction.Main", "--port", "0", "--port-file", self.port_file, "--max-seconds", str(max_seconds)],
-            stdout=self.log, stderr=subprocess.STDOUT)
-
-    def ready(self):
-        """Waits until the port answers."""
-        end = time.monotonic() + START_S
-        while not os.path.exists(self.port_file):
-            if self.process.poll() is not None or time.monotonic() > end:
-                self.log.seek(0)
-                text = self.log.read()
-                self.close()
-                sys.exit(f"the site ({self.name}) did not start:\n{text[-3000:]}")
-            time.sleep(0.1)
-        with open(self.port_file) as f:
-            self.port = int(f.read())
-        return self
-
-    def pin(self, on):
-        """Moves all its threads to these CPUs."""
-        subprocess.run(["taskset", "-acp", on, str(self.process.pid)], check=True, capture_output=True)
-
-    def cpu_seconds(self):
-        """CPU time of the process so far."""
-        return watch.cpu_seconds(self.process.pid)
+        super().__init__(name, lambda port_file: [
+            "java", *HEAP, *options, *(f"-D{k}={v}" for k, v in properties.items()), "-cp", path,
+            "dev.loadline.auction.Main", "--port", "0", "--port-file", port_file, "--max-seconds", str(max_seconds)], on)
 
     def wait_idle(self, seconds=60):
         """Until what the last point left behind has been served or dropped: before the next point, and after this one,
@@ -97,30 +57,6 @@ class Site:
         """What is reachable, after a full collection."""
         out = subprocess.run(["jcmd", str(self.process.pid), "GC.class_histogram"], capture_output=True, text=True, check=True).stdout
         return int(out.strip().splitlines()[-1].split()[-1]) // (1 << 20)
-
-    def text(self):
-        """What it printed."""
-        self.log.flush()
-        with open(self.log.name) as f:
-            return f.read()
-
-    def close(self):
-        """Ends it; a second call does nothing."""
-        if self.process.poll() is None:
-            self.process.terminate()
-            try:
-                self.process.wait(15)
-            except subprocess.TimeoutExpired:
-                self.process.kill()
-                self.process.wait()
-        self.log.close()
-        self.folder.cleanup()
-
-    def __enter__(self):
-        return self.ready()
-
-    def __exit__(self, *_):
-        self.close()
 
 
 def scenario(folder, versions=("1.3",), changes=()):

@@ -1,8 +1,8 @@
 """What the benchmarks share: the machine they ran on, medians and spreads, and where results go.
 
 A benchmark prints a table for people and, as its last line, one JSON object of its figures. With
---quick it ends within three minutes and writes nothing; without it, the same object goes to
-bench/results/NAME.json together with machine, kernel, JDK, command and date.
+--quick it ends within three minutes, with --smoke (where a bench has it) within 20 s, and writes nothing;
+without them, the same object goes to bench/results/NAME.json together with machine, kernel, JDK, command and date.
 """
 
 import datetime
@@ -15,8 +15,11 @@ import sys
 
 ROOT = os.path.realpath(os.path.join(os.path.dirname(__file__), "..", ".."))
 BUILT = os.path.join(ROOT, "target", "release")
+# Student's t, two-sided 95%, for 1, 2, … degrees of freedom; the last serves for all above.
+T_95 = [12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228]
 # Those that the bench at hand takes.
 _options = ["--quick"]
+_smoke = False
 
 
 def flag(name):
@@ -28,29 +31,47 @@ def flag(name):
     return True
 
 
-def number(name):
-    """What was given as --name N, else None."""
-    _options.append(f"--{name} N")
+def text(name, metavar="TEXT"):
+    """What was given as --name TEXT, else None."""
+    _options.append(f"--{name} {metavar}")
     if f"--{name}" not in sys.argv:
         return None
     at = sys.argv.index(f"--{name}")
-    try:
-        value = float(sys.argv[at + 1])
-    except (IndexError, ValueError):
-        value = 0.0
-    if not 0 < value < float("inf"):
-        sys.exit(f"--{name} needs a number above 0")
+    if at + 1 >= len(sys.argv):
+        sys.exit(f"--{name} needs {metavar}")
+    value = sys.argv[at + 1]
     del sys.argv[at:at + 2]
     return value
 
 
+def number(name):
+    """What was given as --name N, else None."""
+    given = text(name, "N")
+    if given is None:
+        return None
+    try:
+        value = float(given)
+    except ValueError:
+        value = 0.0
+    if not 0 < value < float("inf"):
+        sys.exit(f"--{name} needs a number above 0")
+    return value
+
+
+def smoke():
+    """Whether --smoke was given: a quick run of the shortest kind, whose figures mean nothing."""
+    global _smoke
+    _smoke = flag("smoke")
+    return _smoke
+
+
 def quick():
-    """Whether --quick was given; what else is left on the command line is refused."""
+    """Whether --quick or --smoke was given; what else is left on the command line is refused."""
     unknown = [a for a in sys.argv[1:] if a != "--quick"]
     if unknown:
         usage = " ".join(f"[{o}]" for o in _options)
         sys.exit(f"usage: {os.path.relpath(sys.argv[0], ROOT)} {usage}   ({unknown[0]!r} is not known)")
-    return "--quick" in sys.argv[1:]
+    return _smoke or "--quick" in sys.argv[1:]
 
 
 def built(name):
@@ -110,6 +131,15 @@ def spread(values):
         "max": round(max(values), 4),
         "runs": len(values),
     }
+
+
+def interval(values):
+    """Their mean with its 95% interval by Student's t; without an interval where there is but one."""
+    mean = statistics.mean(values)
+    if len(values) < 2:
+        return {"mean": round(mean, 4), "low": None, "high": None, "runs": len(values)}
+    half = T_95[min(len(values) - 1, len(T_95)) - 1] * statistics.stdev(values) / len(values) ** 0.5
+    return {"mean": round(mean, 4), "low": round(mean - half, 4), "high": round(mean + half, 4), "runs": len(values)}
 
 
 def finish(name, figures, command=None, pictures=lambda: None):

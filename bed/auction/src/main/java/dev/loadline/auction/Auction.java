@@ -9,6 +9,7 @@ import dev.loadline.auction.files.WorkDir;
 import dev.loadline.auction.web.ConnectorExtension;
 import dev.loadline.auction.web.Connectors;
 import dev.loadline.auction.web.Site;
+import dev.loadline.bed.KeyStoreFile;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.sql.SQLException;
@@ -58,7 +59,7 @@ public final class Auction implements AutoCloseable {
         fill(config);
         source = fault.source(database.dataSource(), database::connect, pool);
         var keyStore = new Connectors.KeyStore(KeyStoreFile.create(dir, config.key()), KeyStoreFile.PASSWORD,
-            KeyStoreFile.ALIAS, config.key() == Config.Key.EC);
+            KeyStoreFile.ALIAS, config.key() == KeyStoreFile.Key.EC);
         var connectors = new Connectors(config.port(), config.httpPort(), config.threads(), config.virtualThreads(),
             config.http2(), config.tls().protocols, keyStore, extensions);
         site = new Site(dir, connectors, Store.on(source), config.seed(), fault);

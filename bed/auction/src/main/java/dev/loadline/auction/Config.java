@@ -2,6 +2,7 @@ package dev.loadline.auction;
 
 import dev.loadline.auction.data.Dialect;
 import dev.loadline.auction.fault.Faults;
+import dev.loadline.bed.KeyStoreFile;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.EnumMap;
@@ -10,20 +11,6 @@ import java.util.Map;
 
 /** What one run of the site was asked to be. Immutable: the setters return another one. {@link Option} has the meanings. */
 public final class Config {
-    /** Key of the self-signed certificate. */
-    public enum Key {
-        /** RSA, 2048 bits. */
-        RSA("RSA-2048"),
-        /** ECDSA on P-256. */
-        EC("P-256");
-
-        final String title;
-
-        Key(String title) {
-            this.title = title;
-        }
-    }
-
     /** TLS versions offered. */
     public enum Tls {
         /** TLS 1.2 alone. */
@@ -208,7 +195,7 @@ public final class Config {
     }
 
     /** Key of the certificate. */
-    public Key key() {
+    public KeyStoreFile.Key key() {
         return get(Option.KEY);
     }
 
@@ -261,7 +248,7 @@ public final class Config {
         return with(Option.SEED, n);
     }
 
-    public Config key(Key k) {
+    public Config key(KeyStoreFile.Key k) {
         return with(Option.KEY, k);
     }
 

@@ -1,9 +1,7 @@
 package dev.loadline.auction;
 
-import java.io.IOException;
+import dev.loadline.bed.PortFile;
 import java.nio.file.Files;
-import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -57,10 +55,10 @@ public final class Main {
         }, "auction-stop"));
         auction.closedByCaller();
         if (config.portFile() != null) {
-            writeWhole(config.portFile(), auction.port() + "\n");
+            PortFile.write(config.portFile(), auction.port());
         }
         System.out.printf("auction: ready on https://127.0.0.1:%d/ (pid %d, %d items, %d users, %s, %s, JDK %s, %.1f s)%n",
-            auction.port(), ProcessHandle.current().pid(), config.items(), config.users(), config.key().title,
+            auction.port(), ProcessHandle.current().pid(), config.items(), config.users(), config.key().title(),
             auction.describe(), Runtime.version().feature(), (System.nanoTime() - begin) / 1e9);
         if (auction.httpPort() > 0) {
             System.out.printf("auction: plain http://127.0.0.1:%d/%n", auction.httpPort());
@@ -71,13 +69,6 @@ public final class Main {
         } else if (!ended.await(config.maxSeconds(), TimeUnit.SECONDS)) {
             System.exit(0);
         }
-    }
-
-    /** Whoever polls the file sees it whole or not at all. */
-    private static void writeWhole(Path file, String text) throws IOException {
-        Path part = file.resolveSibling(file.getFileName() + ".part");
-        Files.writeString(part, text);
-        Files.move(part, file, StandardCopyOption.REPLACE_EXISTING, StandardCopyOption.ATOMIC_MOVE);
     }
 
     private static String describe(Exception e) {

@@ -2,6 +2,7 @@ package dev.loadline.auction;
 
 import dev.loadline.auction.data.Dialect;
 import dev.loadline.auction.fault.Faults;
+import dev.loadline.bed.KeyStoreFile;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
@@ -23,7 +24,7 @@ enum Option {
     THREADS("--threads", "N", 50, number(1, 10_000), "most worker threads of Tomcat"),
     VIRTUAL_THREADS("--virtual-threads", null, false, null, "a virtual thread per request instead; JDK 21 and later"),
     TLS("--tls", "1.2|1.3|both", Config.Tls.BOTH, Option::tls, "TLS versions"),
-    KEY("--key", "rsa|ec", Config.Key.RSA, choice(Config.Key.class), "certificate: RSA-2048 or P-256"),
+    KEY("--key", "rsa|ec", KeyStoreFile.Key.RSA, choice(KeyStoreFile.Key.class), "certificate: RSA-2048 or P-256"),
     HTTP2("--http2", null, false, null, "HTTP/2 as well as HTTP/1.1"),
     FAULT("--fault", "NAME", null, Option::fault, "plants a fault; see below"),
     WORK("--work", "DIR", null, Option::path, "make the work directory below DIR"),

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.loadline.auction.web.ConnectorExtension;
+import dev.loadline.bed.KeyStoreFile;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -149,7 +150,7 @@ class AuctionTest {
 
     @ParameterizedTest
     @CsvSource({"V1_2, RSA, TLSv1.2, TLSv1.3, RSA", "V1_3, EC, TLSv1.3, TLSv1.2, EC"})
-    void oneVersionAndEitherKeyCanBeAskedFor(Config.Tls tls, Config.Key key, String spoken, String refused, String algorithm)
+    void oneVersionAndEitherKeyCanBeAskedFor(Config.Tls tls, KeyStoreFile.Key key, String spoken, String refused, String algorithm)
         throws Exception {
         try (var site = Auction.start(Config.defaults().port(0).size(5, 5, 5).tls(tls).key(key))) {
             var session = new Browser(site.port(), spoken).get("/").sslSession().orElseThrow();
@@ -201,7 +202,7 @@ class AuctionTest {
 
     @Test
     void anEcSiteShowsAnEcCertificateAndLeavesNothingBehind(@TempDir Path work) throws Exception {
-        var site = Auction.start(Config.defaults().port(0).size(5, 5, 5).key(Config.Key.EC).work(work));
+        var site = Auction.start(Config.defaults().port(0).size(5, 5, 5).key(KeyStoreFile.Key.EC).work(work));
         int port = site.port();
         try {
             var session = new Browser(port).get("/").sslSession().orElseThrow();

@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.loadline.auction.data.Dialect;
 import dev.loadline.auction.data.Rowsum;
 import dev.loadline.auction.files.Trees;
+import dev.loadline.bed.KeyStoreFile;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -241,7 +242,7 @@ class MainTest {
     void optionsAreRead() throws Exception {
         var config = Config.parse(List.of("--port", "0", "--items=7", "--old-items", "8", "--users", "9", "--key", "ec",
             "--seed", "-3", "--tls", "1.2", "--http2", "--fault", "leak"));
-        assertEquals(Config.defaults().port(0).size(7, 8, 9).key(Config.Key.EC).seed(-3).tls(Config.Tls.V1_2).http2(true)
+        assertEquals(Config.defaults().port(0).size(7, 8, 9).key(KeyStoreFile.Key.EC).seed(-3).tls(Config.Tls.V1_2).http2(true)
             .fault("leak"), config);
     }
 

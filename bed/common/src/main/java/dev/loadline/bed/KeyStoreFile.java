@@ -1,4 +1,4 @@
-package dev.loadline.auction;
+package dev.loadline.bed;
 
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
@@ -21,12 +21,32 @@ import java.time.ZonedDateTime;
 
 /**
  * A PKCS#12 keystore with one self-signed certificate (RFC 5280) for localhost. Made here, because
- * the JDK's keytool costs a JVM of its own and with it most of the site's start.
+ * the JDK's keytool costs a JVM of its own and with it most of a small site's start.
  */
-final class KeyStoreFile {
-    static final String ALIAS = "auction";
+public final class KeyStoreFile {
+    /** Of the certificate. */
+    public enum Key {
+        /** RSA, 2048 bits. */
+        RSA("RSA-2048"),
+        /** ECDSA on P-256. */
+        EC("P-256");
+
+        private final String title;
+
+        Key(String title) {
+            this.title = title;
+        }
+
+        /** For people. */
+        public String title() {
+            return title;
+        }
+    }
+
+    /** Names the key in the store. */
+    public static final String ALIAS = "bed";
     /** Guards nothing: the key is made for one run, lies in a directory of mode 700, and is deleted. */
-    static final String PASSWORD = "auction";
+    public static final String PASSWORD = "bed-password";
     private static final int DAYS = 30;
     private static final int SERIAL_BITS = 64;
     private static final byte[] LOOPBACK = {127, 0, 0, 1};
@@ -34,7 +54,8 @@ final class KeyStoreFile {
     private KeyStoreFile() {
     }
 
-    static Path create(Path dir, Config.Key key) throws IOException {
+    /** Makes {@code keystore.p12}, which only its owner can read, in that directory. */
+    public static Path create(Path dir, Key key) throws IOException {
         Path file = dir.resolve("keystore.p12");
         try {
             KeyPair pair = pair(key);
@@ -51,9 +72,9 @@ final class KeyStoreFile {
         }
     }
 
-    private static KeyPair pair(Config.Key key) throws GeneralSecurityException {
-        var generator = KeyPairGenerator.getInstance(key == Config.Key.RSA ? "RSA" : "EC");
-        if (key == Config.Key.RSA) {
+    private static KeyPair pair(Key key) throws GeneralSecurityException {
+        var generator = KeyPairGenerator.getInstance(key == Key.RSA ? "RSA" : "EC");
+        if (key == Key.RSA) {
             generator.initialize(2048);
         } else {
             generator.initialize(new ECGenParameterSpec("secp256r1"));
@@ -61,8 +82,8 @@ final class KeyStoreFile {
         return generator.generateKeyPair();
     }
 
-    private static Certificate selfSigned(KeyPair pair, Config.Key key) throws GeneralSecurityException {
-        boolean rsa = key == Config.Key.RSA;
+    private static Certificate selfSigned(KeyPair pair, Key key) throws GeneralSecurityException {
+        boolean rsa = key == Key.RSA;
         // sha256WithRSAEncryption (RFC 4055), ecdsa-with-SHA256 (RFC 5758)
         byte[] algorithm = rsa ? Der.sequence(Der.oid("1.2.840.113549.1.1.11"), Der.nothing())
             : Der.sequence(Der.oid("1.2.840.10045.4.3.2"));

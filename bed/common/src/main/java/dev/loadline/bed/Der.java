@@ -1,4 +1,4 @@
-package dev.loadline.auction;
+package dev.loadline.bed;
 
 import java.io.ByteArrayOutputStream;
 import java.math.BigInteger;

@@ -1,0 +1,2 @@
+/** The rows that a site begins with. */
+package dev.loadline.clinic.data;

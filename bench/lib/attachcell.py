@@ -1,0 +1,163 @@
+"""One cell of bench/attach: a JVM under steady open load, something attached to it and gone again, second by second.
+
+Terms: time 0 is when the load begins to count; the observer attaches at `before` and leaves at `before + hold`; the
+load ends at `before + hold + after`. Requests are counted in the second in which they were answered.
+"""
+
+import json
+import os
+import subprocess
+import tempfile
+import time
+from dataclasses import dataclass
+
+import harness
+import observers
+from attachstats import PATIENCE_MS
+from server import Server, cpus
+from threads import Sampler
+
+LOADLINE = harness.built("loadline")
+CLOSED_USERS = 16
+HEAP = ("-Xms1g", "-Xmx1g")
+
+
+@dataclass(frozen=True)
+class App:
+    """A site: its jar, its options for (port file, longest life in s), scheme, and the scenario that walks it."""
+
+    jar: str
+    options: object
+    scheme: str
+    scenario: str
+
+
+APPS = {
+    "auction": App(os.path.join(harness.ROOT, "bed", "auction", "target", "auction.jar"),
+                   lambda port_file, most_s: ["--port", "0", "--port-file", port_file, "--max-seconds", str(most_s)],
+                   "https", "browsing"),
+    "clinic": App(os.path.join(harness.ROOT, "bed", "clinic", "target", "clinic.jar"),
+                  lambda port_file, most_s: ["--server.port=0", f"--clinic.port-file={port_file}", f"--clinic.max-seconds={most_s}"],
+                  "http", os.path.join(harness.ROOT, "bed", "clinic", "walk.toml")),
+}
+
+
+@dataclass(frozen=True)
+class Times:
+    """In seconds: saturated on all CPUs; at the cell's load on its own; then what is measured. And of the peak's search."""
+
+    saturated: int
+    settle: int
+    before: int
+    hold: int
+    after: int
+    peak_slices: int
+    peak_slice: int
+
+    @property
+    def measured(self):
+        return self.before + self.hold + self.after
+
+    @property
+    def longest(self):
+        """When a JVM ends itself, should nobody be left to end it."""
+        return 600 + self.saturated + self.settle + self.measured + self.peak_slices * self.peak_slice
+
+
+def warm_server(app, home, times, options=()):
+    """A running site whose JIT had all CPUs under saturation, now on its own CPU. It starts on all, too: the JVM
+    chooses its collector and its compiler threads by the CPUs that it sees then."""
+    site = APPS[app]
+    server = Server(app, lambda port_file: [os.path.join(home, "bin", "java"), *HEAP, *options, "-jar", site.jar,
+                                            *site.options(port_file, times.longest)],
+                    on=",".join(map(str, cpus())), env=observers.ENVIRONMENT).ready()
+    _saturated(app, server, times.saturated)
+    server.pin(str(cpus()[0]))
+    return server
+
+
+def _generator(app, server, *arguments):
+    site = APPS[app]
+    return ["taskset", "-c", str(cpus()[1]), LOADLINE, "load", f"{site.scheme}://127.0.0.1:{server.port}", "--insecure",
+            "--scenario", site.scenario, "--timeout", f"{PATIENCE_MS / 1e3:.0f}s", "--json", *map(str, arguments)]
+
+
+def _saturated(app, server, seconds):
+    """Replies per second to users who do not think."""
+    command = _generator(app, server, "--users", CLOSED_USERS, "--think", "0ms", "-d", f"{seconds}s")
+    return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)["replies_per_s"]
+
+
+def peak(app, home, times):
+    """Replies per second of the saturated site on its one CPU: the median of some slices."""
+    with warm_server(app, home, times) as server:
+        slices = [_saturated(app, server, times.peak_slice) for _ in range(times.peak_slices)]
+    return harness.spread(slices)["median"]
+
+
+def measure(app, home, rate, mode, times):
+    """The cell: `seconds` (what was offered, replies, failures, p99_ms of each), `cpu` (seconds of CPU since 0 by kind of
+    thread, at the end of each second), how long attaching and leaving took, and what went wrong."""
+    observer = observers.MODES[mode]()
+    with tempfile.TemporaryDirectory(prefix="attach-") as folder, warm_server(app, home, times, observer.options) as server:
+        sampler = Sampler(server.pid)
+        try:
+            load, took, wrong = _loaded(app, server, rate, observer, home, folder, times)
+        finally:
+            sampler.close()
+            ended_badly = observer.finish()
+        return {"rate": rate, **took, "wrong": [w for w in (*wrong, ended_badly) if w],
+                "seconds": _seconds(load["series"], rate, times), "cpu": _cpu(sampler, load["begin"], times)}
+
+
+def _loaded(app, server, rate, observer, home, folder, times):
+    """Runs the load, with what happens during it: its figures and its begin, how long attaching and leaving took,
+    what went wrong."""
+    command = _generator(app, server, "--requests", rate, "--warmup", f"{times.settle}s", "-d", f"{times.measured}s")
+    with open(os.path.join(folder, "load"), "w+") as out, open(os.path.join(folder, "load.err"), "w+") as err:
+        generator = subprocess.Popen(command, stdout=out, stderr=err)
+        begin = time.monotonic() + times.settle
+        try:
+            took, wrong = _watched(observer, server.pid, home, folder, begin, times)
+            generator.wait(times.measured + 120)
+        except subprocess.TimeoutExpired:
+            wrong.append("the generator did not end")
+        finally:
+            if generator.poll() is None:
+                generator.kill()
+                generator.wait()
+        out.seek(0)
+        err.seek(0)
+        text, said = out.read(), err.read()
+    if not text:
+        return {"series": [], "begin": begin}, took, [*wrong, f"no figures of the load: {said[-400:].strip()}"]
+    load = json.loads(text)
+    return {"series": load["series"], "begin": begin}, took, wrong + ([f"load: {load['error']}"] if load.get("error") else [])
+
+
+def _watched(observer, pid, home, folder, begin, times):
+    """Attaches and leaves when it is time: what went wrong, and how long each took."""
+    wrong, took = [], {}
+    for name, at, act in (("attach", times.before, lambda: observer.attach(pid, home, folder, times.hold)),
+                          ("leave", times.before + times.hold, observer.leave)):
+        time.sleep(max(0.0, begin + at - time.monotonic()))
+        called = time.monotonic()
+        try:
+            act()
+        except observers.Failed as e:
+            wrong.append(f"{name}: {e}")
+        took[f"{name}_s"] = round(time.monotonic() - called, 3)
+    return took, wrong
+
+
+def _seconds(series, rate, times):
+    """One row a second. Seconds that the generator did not live to see count as offered and not answered."""
+    rows = [{"offered": s["offered"], "replies": s["goodput"], "failures": s["failures"], "p99_ms": round(s["p99_ms"], 2)} for s in series]
+    nothing = {"offered": rate, "replies": 0, "failures": 0, "p99_ms": 0.0}
+    return (rows + [nothing] * times.measured)[:times.measured]
+
+
+def _cpu(sampler, begin, times):
+    first = sampler.at(begin)
+    ends = [sampler.at(begin + second + 1) for second in range(times.measured)]
+    return {kind: [round(end[kind] - first[kind], 3) for end in ends] for kind in first}

@@ -1,0 +1,84 @@
+"""A server under test as a process of its own, on CPUs of its own, that tells its port in a file."""
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+
+import watch
+
+START_S = 120
+
+
+def cpus():
+    """The server's CPU and the generator's."""
+    mine = sorted(os.sched_getaffinity(0))
+    if len(mine) < 2:
+        sys.exit("this needs two CPUs: one for the server, one for the generator")
+    return mine[0], mine[1]
+
+
+class Server:
+    """One running server. Use it in a `with`, or close it. Of several, all can be begun before the first
+    is waited for with ready()."""
+
+    def __init__(self, name, command, on=None, env=None):
+        """`command` gets the path of the port file and gives the command line."""
+        self.name = name
+        self.port = None
+        self.folder = tempfile.TemporaryDirectory()
+        self.port_file = os.path.join(self.folder.name, "port")
+        self.log = open(os.path.join(self.folder.name, "log"), "w+")
+        on = on if on is not None else str(cpus()[0])
+        self.process = subprocess.Popen(["taskset", "-c", on, *command(self.port_file)],
+                                        stdout=self.log, stderr=subprocess.STDOUT, env=env and {**os.environ, **env})
+
+    @property
+    def pid(self):
+        return self.process.pid
+
+    def ready(self):
+        """Waits until the port answers."""
+        end = time.monotonic() + START_S
+        while not os.path.exists(self.port_file):
+            if self.process.poll() is not None or time.monotonic() > end:
+                text = self.text()
+                self.close()
+                sys.exit(f"the site ({self.name}) did not start:\n{text[-3000:]}")
+            time.sleep(0.1)
+        with open(self.port_file) as f:
+            self.port = int(f.read())
+        return self
+
+    def pin(self, on):
+        """Moves all its threads to these CPUs."""
+        subprocess.run(["taskset", "-acp", on, str(self.pid)], check=True, capture_output=True)
+
+    def cpu_seconds(self):
+        """CPU time of the process so far."""
+        return watch.cpu_seconds(self.pid)
+
+    def text(self):
+        """What it printed."""
+        self.log.flush()
+        with open(self.log.name) as f:
+            return f.read()
+
+    def close(self):
+        """Ends it; a second call does nothing."""
+        if self.process.poll() is None:
+            self.process.terminate()
+            try:
+                self.process.wait(15)
+            except subprocess.TimeoutExpired:
+                self.process.kill()
+                self.process.wait()
+        self.log.close()
+        self.folder.cleanup()
+
+    def __enter__(self):
+        return self.ready()
+
+    def __exit__(self, *_):
+        self.close()
