@@ -2,6 +2,7 @@ package dev.loadline.guard;
 
 import dev.loadline.guard.abuse.ClaimWatch;
 import dev.loadline.guard.abuse.KnownClients;
+import dev.loadline.guard.cpu.CpusAtHand;
 import dev.loadline.guard.policy.Admission;
 import dev.loadline.guard.policy.Correction;
 import dev.loadline.guard.policy.Costs;
@@ -12,6 +13,7 @@ import dev.loadline.guard.policy.Standing;
 import dev.loadline.guard.policy.Verdict;
 import java.net.InetAddress;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.LongSupplier;
 
 /**
  * One guard of one connector: keeps the state that {@code policy} decides by, under one lock, and the
@@ -21,9 +23,14 @@ public final class Guard implements AutoCloseable {
     /** The alert internal_error, fatal, in a record of its own: what JSSE answers to who may not resume. */
     public static final byte[] ALERT = {21, 3, 3, 0, 2, 2, 80};
 
+    /** Shorter intervals than this count as this long for the watchdog: a collection may stop the loop for that long. */
+    private static final long LEAST_INTERVAL_NANOS = 1_000_000_000L;
+
     private final String name;
     private final GuardSettings settings;
+    private final LongSupplier nanoTime;
     private final Counters counters = new Counters();
+    private final Watchdog watchdog;
     private final Object lock = new Object();
     private final Costs costs;
     private final Correction correction;
@@ -32,7 +39,7 @@ public final class Guard implements AutoCloseable {
     private final ClaimWatch watch;
     private final KnownClients known = new KnownClients();
     private final LongAdder[] requestCpuNanos = {new LongAdder(), new LongAdder(), new LongAdder()};
-    private final Turns turns = new Turns(this::handshakesAtATime, System::nanoTime);
+    private final Turns turns = new Turns(this::handshakesAtATime, System::nanoTime, this::failed);
     private final Reports reports;
     private final GuardThread thread;
     private volatile Mode mode;
@@ -47,24 +54,31 @@ public final class Guard implements AutoCloseable {
      * @param threadNames how the names of the server's threads begin
      */
     public Guard(String name, String threadNames, GuardSettings settings) {
+        this(name, threadNames, settings, System::nanoTime, CpusAtHand.ofThisProcess(settings.cpus()));
+    }
+
+    Guard(String name, String threadNames, GuardSettings settings, LongSupplier nanoTime, CpusAtHand cpusAtHand) {
         this.name = name;
         this.settings = settings;
+        this.nanoTime = nanoTime;
+        watchdog = new Watchdog(2 * Math.max(settings.interval().toNanos(), LEAST_INTERVAL_NANOS));
         mode = settings.mode();
         costs = new Costs(settings.fullCost().toNanos(), settings.resumedCost().toNanos());
         correction = new Correction(settings.targetWaiting());
-        admission = new Admission(settings.interval().toNanos() / 1e9, settings.resumedCeiling(), costs, System.nanoTime());
+        admission = new Admission(settings.interval().toNanos() / 1e9, settings.resumedCeiling(), costs, nanoTime.getAsLong());
         watch = new ClaimWatch(settings.ticketReuse(), settings.badClaims());
         reports = new Reports(this);
-        thread = new GuardThread(this, threadNames);
+        thread = new GuardThread(this, threadNames, nanoTime, cpusAtHand);
     }
 
     /** Begins to measure, and appears in JMX. */
     public void start() {
         reports.open();
+        watchdog.begin(nanoTime.getAsLong());
         thread.start();
     }
 
-    /** Ends its thread and leaves JMX. It goes on deciding by what it last measured. */
+    /** Ends its thread and leaves JMX. Until the connector is gone it goes on deciding by what it last measured. */
     @Override
     public void close() {
         synchronized (lock) {
@@ -73,6 +87,7 @@ public final class Guard implements AutoCloseable {
             }
             closed = true;
         }
+        watchdog.end();
         thread.close();
         reports.close();
     }
@@ -130,14 +145,48 @@ public final class Guard implements AutoCloseable {
 
     /** Counts a connection that was refused before or without a decision: not TLS, or too slow. */
     public void refusedUnheard(Refused why) {
+        refused(why);
+    }
+
+    private void refused(Refused why) {
         counters.refused(why).increment();
-        reports.refused(why);
+        safely(() -> reports.refused(why));
     }
 
     /** An exception inside the guard: whoever it was about is served. */
     public void failed(Throwable e) {
         counters.errors.increment();
-        reports.failed(e);
+        try {
+            reports.failed(e);
+        } catch (RuntimeException | Error broken) {
+            // Whoever logs is broken as well: the count alone tells of both.
+            counters.errors.increment();
+        }
+    }
+
+    /** What fails here fails alone: neither the loop nor a decision ends with it. */
+    void safely(Runnable part) {
+        try {
+            part.run();
+        } catch (RuntimeException | Error e) {
+            failed(e);
+        }
+    }
+
+    /** Whether nothing is to be refused, because what decisions are made by is not measured any more. */
+    boolean stalled() {
+        return stalled(nanoTime.getAsLong());
+    }
+
+    private boolean stalled(long nowNanos) {
+        if (!watchdog.stalled(nowNanos)) {
+            return false;
+        }
+        if (watchdog.notice()) {
+            safely(() -> reports.stalled(watchdog.silentSeconds(nowNanos)));
+            turns.goOn();
+        }
+        return true;
     }
 
     /** The counters and figures, for an adapter or a test. */
@@ -151,13 +200,18 @@ public final class Guard implements AutoCloseable {
     }
 
     private int handshakesAtATime() {
-        return mode == Mode.ENFORCE ? (int) Math.max(1, Math.round(cpus)) : Integer.MAX_VALUE;
+        return mode == Mode.ENFORCE && !watchdog.stalled(nanoTime.getAsLong())
+            ? (int) Math.max(1, Math.round(cpus)) : Integer.MAX_VALUE;
     }
 
     // ---- from here on, what the connections call
 
+    /** Null when everybody is admitted. */
     Verdict judge(GuardedConnection connection, byte[] claim, boolean canRestrict) {
-        long now = System.nanoTime();
+        long now = nanoTime.getAsLong();
+        if (stalled(now)) {
+            return null;
+        }
         if (claim == null) {
             synchronized (lock) {
                 return admission.fresh(now, connection.customer(), waitingOfTarget());
@@ -200,9 +254,8 @@ public final class Guard implements AutoCloseable {
             case REFUSE_ADDRESS -> Refused.ADDRESS;
             default -> Refused.BUDGET;
         };
-        counters.refused(why).increment();
+        refused(why);
         (connection.standing().claims() ? counters.refusedClaims : counters.refusedNew).increment();
-        reports.refused(why);
         if (!enforce) {
             return Action.SERVE;
         }
@@ -233,9 +286,8 @@ public final class Guard implements AutoCloseable {
         }
         Verdict verdict = connection.verdict();
         if (verdict == Verdict.RESUME_ONLY && outcome == Outcome.FAILED && mode == Mode.ENFORCE) {
-            counters.refused(Refused.BAD_CLAIM).increment();
+            refused(Refused.BAD_CLAIM);
             counters.refusedClaims.increment();
-            reports.refused(Refused.BAD_CLAIM);
         }
         synchronized (lock) {
             if (verdict != null && !verdict.refuses()) {
@@ -246,14 +298,14 @@ public final class Guard implements AutoCloseable {
             }
         }
         if (outcome != Outcome.FAILED && !connection.page()) {
-            known.add(connection.remoteAddress(), System.nanoTime());
+            known.add(connection.remoteAddress(), nanoTime.getAsLong());
         }
         if (connection.standing().claims()) {
             boolean good = outcome == Outcome.RESUMED;
             if (!good) {
                 counters.badClaims.increment();
             }
-            watch.claimed(connection.remoteAddress(), good, System.nanoTime());
+            watch.claimed(connection.remoteAddress(), good, nanoTime.getAsLong());
         }
     }
 
@@ -270,7 +322,7 @@ public final class Guard implements AutoCloseable {
     }
 
     boolean sheds(RequestView request, Priority priority) {
-        if (!shed || mode == Mode.OFF || settings.health().matches(request.path())) {
+        if (!shed || mode == Mode.OFF || stalled() || settings.health().matches(request.path())) {
             return false;
         }
         boolean sheds;
@@ -278,8 +330,7 @@ public final class Guard implements AutoCloseable {
             sheds = shedding.sheds(priority);
         }
         if (sheds) {
-            counters.refused(Refused.SHED_REQUEST).increment();
-            reports.refused(Refused.SHED_REQUEST);
+            refused(Refused.SHED_REQUEST);
         }
         return sheds && mode == Mode.ENFORCE;
     }
@@ -297,7 +348,7 @@ public final class Guard implements AutoCloseable {
             }
             if (connection.standing().claims()) {
                 // Who claims what the server does not know has no key to go on with, and leaves.
-                watch.claimed(connection.remoteAddress(), false, System.nanoTime());
+                watch.claimed(connection.remoteAddress(), false, nanoTime.getAsLong());
             }
         }
     }
@@ -321,8 +372,11 @@ public final class Guard implements AutoCloseable {
             pageCpuNanos = Math.min(Math.max(mostPages, costs.handshakeCpuNanos()),
                 pageCpuNanos + mostPages * measured.seconds());
         }
-        turns.passed(measured.seconds(), measured.utilization());
-        reports.passed(measured, snapshot());
+        if (watchdog.completed(nowNanos)) {
+            safely(reports::recovered);
+        }
+        safely(() -> turns.passed(measured.seconds(), measured.utilization()));
+        safely(() -> reports.passed(measured, snapshot()));
     }
 
     /** The figures of now, taken together. */
@@ -347,5 +401,9 @@ public final class Guard implements AutoCloseable {
 
     Counters counters() {
         return counters;
+    }
+
+    GuardThread thread() {
+        return thread;
     }
 }

@@ -10,6 +10,9 @@ public interface GuardMXBean {
     /** Whether connections are being refused now; in observe, whether they would be. */
     boolean isRefusing();
 
+    /** Whether everybody is admitted because the guard's own loop does not run. */
+    boolean isStalled();
+
     /** CPUs at hand. */
     double getCpus();
 

@@ -73,8 +73,8 @@ public final class GuardedConnection {
                 guard.counters().exempt.increment();
             }
             verdict = guard.judge(this, claims ? hello.claim(serverSpeaksTls13) : null, canRestrict);
-            return guard.act(this, verdict);
-        } catch (RuntimeException | LinkageError e) {
+            return verdict == null ? Action.SERVE : guard.act(this, verdict);
+        } catch (RuntimeException | Error e) {
             guard.failed(e);
             verdict = null;
             return Action.SERVE;
@@ -103,7 +103,7 @@ public final class GuardedConnection {
         outcome = now;
         try {
             guard.settle(this, now, handshakeCpuNanos);
-        } catch (RuntimeException | LinkageError e) {
+        } catch (RuntimeException | Error e) {
             guard.failed(e);
         }
     }
@@ -168,7 +168,7 @@ public final class GuardedConnection {
             important |= priority == Priority.HIGH;
             requests++;
             return !exempt && guard.sheds(request, important ? Priority.HIGH : priority);
-        } catch (RuntimeException | LinkageError e) {
+        } catch (RuntimeException | Error e) {
             guard.failed(e);
             return false;
         }
@@ -199,7 +199,7 @@ public final class GuardedConnection {
         }
         try {
             guard.closed(this);
-        } catch (RuntimeException | LinkageError e) {
+        } catch (RuntimeException | Error e) {
             guard.failed(e);
         }
     }

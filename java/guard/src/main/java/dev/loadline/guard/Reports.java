@@ -1,7 +1,9 @@
 package dev.loadline.guard;
 
 import java.lang.management.ManagementFactory;
+import java.util.HashMap;
 import java.util.Locale;
+import java.util.Map;
 import javax.management.JMException;
 import javax.management.ObjectName;
 
@@ -9,13 +11,15 @@ import javax.management.ObjectName;
 final class Reports implements GuardMXBean {
     private static final System.Logger LOG = System.getLogger("loadline-guard");
     private static final long ERROR_LOG_NANOS = 60_000_000_000L;
+    private static final int MOST_KINDS = 100;
     private static final long LEARNT_ENOUGH = 1_000;
 
     private final Guard guard;
     private final Counters counters;
     private ObjectName objectName;
     private volatile Measured measured = new Measured(1, 1, "not measured yet", 0, 0, 0, 0, Double.NaN);
-    private Long lastErrorNanos;
+    /** When an error of a kind was logged last. */
+    private final Map<String, Long> errorLoggedNanos = new HashMap<>();
     private boolean saidLearnt;
     private double connectionsPerSecond;
     private long lastConnections;
@@ -63,13 +67,29 @@ final class Reports implements GuardMXBean {
         Events.refused(guard.name(), why);
     }
 
+    /** Each kind of error once a minute: one that repeats itself hides no other. */
     synchronized void failed(Throwable e) {
         long now = System.nanoTime();
-        if (lastErrorNanos == null || now - lastErrorNanos > ERROR_LOG_NANOS) {
-            lastErrorNanos = now;
+        StackTraceElement[] at = e.getStackTrace();
+        String kind = e.getClass().getName() + (at.length == 0 ? "" : at[0]);
+        Long last = errorLoggedNanos.get(kind);
+        if (last == null || now - last > ERROR_LOG_NANOS) {
+            if (errorLoggedNanos.size() >= MOST_KINDS) {
+                errorLoggedNanos.clear();
+            }
+            errorLoggedNanos.put(kind, now);
             LOG.log(System.Logger.Level.ERROR, "loadline-guard: an error inside the guard; who it was about is"
                 + " served as without a guard (" + counters.errors.sum() + " so far)", e);
         }
+    }
+
+    void stalled(double seconds) {
+        LOG.log(System.Logger.Level.ERROR, String.format(Locale.ROOT, "loadline-guard: nothing was measured for %.1f s:"
+            + " everybody is admitted until it is again", seconds));
+    }
+
+    void recovered() {
+        LOG.log(System.Logger.Level.WARNING, "loadline-guard: measuring again; " + doing());
     }
 
     void passed(Measured now, Guard.Snapshot state) {
@@ -160,6 +180,11 @@ final class Reports implements GuardMXBean {
     @Override
     public boolean isRefusing() {
         return guard.snapshot().refusing();
+    }
+
+    @Override
+    public boolean isStalled() {
+        return guard.stalled();
     }
 
     @Override

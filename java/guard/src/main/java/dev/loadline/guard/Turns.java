@@ -4,6 +4,7 @@ import java.util.ArrayDeque;
 import java.util.HashSet;
 import java.util.Queue;
 import java.util.Set;
+import java.util.function.Consumer;
 import java.util.function.IntSupplier;
 import java.util.function.LongSupplier;
 
@@ -87,6 +88,7 @@ public final class Turns {
 
     private final IntSupplier cpus;
     private final LongSupplier nanoTime;
+    private final Consumer<Throwable> failed;
     private final Queue<Turn> waiting = new ArrayDeque<>();
     private final Set<Turn> computing = new HashSet<>();
     private double width = 1;
@@ -99,10 +101,12 @@ public final class Turns {
     /**
      * @param cpus how many can compute at a time; asked often
      * @param nanoTime a clock
+     * @param failed told what a task threw whose turn had come: neither those behind it nor who gave the turn back suffer
      */
-    public Turns(IntSupplier cpus, LongSupplier nanoTime) {
+    public Turns(IntSupplier cpus, LongSupplier nanoTime, Consumer<Throwable> failed) {
         this.cpus = cpus;
         this.nanoTime = nanoTime;
+        this.failed = failed;
     }
 
     /** @param goOn begins the work and returns; called at most once, and only after {@link Turn#enter} said false */
@@ -150,6 +154,11 @@ public final class Turns {
         next();
     }
 
+    /** More may compute than a moment ago: lets them. */
+    void goOn() {
+        next();
+    }
+
     /** Somebody has waited until now. */
     private void waitedSoFar() {
         long now = nanoTime.getAsLong();
@@ -170,6 +179,8 @@ public final class Turns {
         for (Turn turn = come(); turn != null; turn = come()) {
             try {
                 turn.goOn.run();
+            } catch (RuntimeException | Error e) {
+                failed.accept(e);
             } finally {
                 synchronized (this) {
                     handingOut = false;

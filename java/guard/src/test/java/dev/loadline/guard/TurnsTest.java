@@ -16,7 +16,8 @@ import org.junit.jupiter.api.Test;
 class TurnsTest {
     private final AtomicInteger most = new AtomicInteger(1);
     private long nanos;
-    private final Turns turns = new Turns(most::get, () -> nanos);
+    private final List<Throwable> failed = new ArrayList<>();
+    private final Turns turns = new Turns(most::get, () -> nanos, failed::add);
     private final List<String> came = new ArrayList<>();
 
     /** A tick ends in which the CPUs were used so far. */

@@ -88,7 +88,7 @@ final class GuardedChannel extends SecureNioChannel {
             return heard;
         } catch (IOException e) {
             return Heard.CLOSE; // the client is gone
-        } catch (RuntimeException | LinkageError e) {
+        } catch (RuntimeException | Error e) {
             if (guard != null) {
                 guard.failed(e);
             }

@@ -144,7 +144,7 @@ class ModesTest {
             server.protocol().setGuardClassifier(new RequestClassifier() {
                 @Override
                 public Customer customer(InetAddress address, String serverName) {
-                    throw new IllegalStateException("a fault of the classifier");
+                    throw new NoSuchMethodError("a fault of the classifier");
                 }
             });
             for (int i = 0; i < 3; i++) {
@@ -152,6 +152,20 @@ class ModesTest {
             }
             assertEquals(3, server.figures().getErrors());
             assertEquals(0, server.figures().getRefusedNew());
+        }
+    }
+
+    @Test
+    void when_the_guards_thread_has_ended_everybody_is_admitted() throws Exception {
+        try (var server = new TestServer(ONE_NEW, TLS)) {
+            assertTrue(stranger(server).served());
+            assertFalse(stranger(server).served());
+            dev.loadline.guard.InsideForTest.endThread(server.protocol().guard());
+            TestServer.until("it is noticed", () -> server.figures().isStalled());
+            for (int i = 0; i < 5; i++) {
+                assertTrue(stranger(server).served());
+            }
+            assertEquals(0, server.figures().getHandshakesWaiting());
         }
     }
 
@@ -185,7 +199,7 @@ class ModesTest {
                     return byPattern;
                 }
             });
-            dev.loadline.guard.ShedForTest.level(server.protocol().guard(), 1);
+            dev.loadline.guard.InsideForTest.level(server.protocol().guard(), 1);
             String answer = TlsClient.get(socket, "/search/2?q=x", false);
             assertTrue(answer.startsWith("HTTP/1.1 503"), answer);
             assertTrue(answer.contains("Retry-After: 3"), answer);

@@ -15,6 +15,10 @@ class CpuTest {
     @TempDir
     Path dir;
 
+    private static void unexpected(Throwable e) {
+        throw new AssertionError(e);
+    }
+
     private void write(String file, String text) throws IOException {
         Path path = dir.resolve(file);
         Files.createDirectories(path.getParent());
@@ -45,12 +49,12 @@ class CpuTest {
         write("cg/app/web/cpu.max", "max 100000\n");
         write("cg/app/cpu.max", "150000 100000\n");
         CpusAtHand cpus = cpus(0, 4);
-        assertEquals(new CpusAtHand.Answer(1.5, "cgroup quota"), cpus.now());
+        assertEquals(new CpusAtHand.Answer(1.5, "cgroup quota"), cpus.now(CpuTest::unexpected));
         write("cg/app/web/cpu.max", "50000 100000\n");
-        assertEquals(0.5, cpus.now().cpus());
+        assertEquals(0.5, cpus.now(CpuTest::unexpected).cpus());
         write("cg/app/web/cpu.max", "max 100000\n");
         write("cg/app/cpu.max", "max 100000\n");
-        assertEquals(new CpusAtHand.Answer(4, "processors"), cpus.now());
+        assertEquals(new CpusAtHand.Answer(4, "processors"), cpus.now(CpuTest::unexpected));
     }
 
     @Test
@@ -58,29 +62,48 @@ class CpuTest {
         write("proc/cgroup", "5:memory:/app\n3:cpu,cpuacct:/app\n0::/\n");
         write("cg/cpu/app/cpu.cfs_quota_us", "25000\n");
         write("cg/cpu/app/cpu.cfs_period_us", "100000\n");
-        assertEquals(0.25, cpus(0, 2).now().cpus());
+        assertEquals(0.25, cpus(0, 2).now(CpuTest::unexpected).cpus());
         write("cg/cpu/app/cpu.cfs_quota_us", "-1\n");
-        assertEquals(2, cpus(0, 2).now().cpus());
+        assertEquals(2, cpus(0, 2).now(CpuTest::unexpected).cpus());
     }
 
     @Test
     void in_a_container_only_the_top_of_the_tree_exists() throws IOException {
         write("proc/cgroup", "0::/docker/0123456789\n");
         write("cg/cpu.max", "200000 100000\n");
-        assertEquals(2, cpus(0, 8).now().cpus());
+        assertEquals(2, cpus(0, 8).now(CpuTest::unexpected).cpus());
     }
 
     @Test
     void the_manager_is_asked_first_and_the_configuration_before_it() {
         assertEquals(new CpusAtHand.Answer(3, "CPU manager"),
-            cpus(0, 8, manager(OptionalDouble.empty()), manager(OptionalDouble.of(3))).now());
-        assertEquals(new CpusAtHand.Answer(8, "processors"), cpus(0, 8, manager(OptionalDouble.empty())).now());
-        assertEquals(new CpusAtHand.Answer(2, "configuration"), cpus(2, 8, manager(OptionalDouble.of(3))).now());
+            cpus(0, 8, manager(OptionalDouble.empty()), manager(OptionalDouble.of(3))).now(CpuTest::unexpected));
+        assertEquals(new CpusAtHand.Answer(8, "processors"), cpus(0, 8, manager(OptionalDouble.empty())).now(CpuTest::unexpected));
+        assertEquals(new CpusAtHand.Answer(2, "configuration"), cpus(2, 8, manager(OptionalDouble.of(3))).now(CpuTest::unexpected));
+    }
+
+    @Test
+    void a_source_that_throws_is_told_of_and_the_next_one_is_asked() throws IOException {
+        CpuSource broken = new CpuSource() {
+            @Override
+            public OptionalDouble cpus() {
+                throw new NoClassDefFoundError("a fault of the CPU manager's client");
+            }
+
+            @Override
+            public String name() {
+                return "broken";
+            }
+        };
+        var failed = new java.util.ArrayList<Throwable>();
+        assertEquals(new CpusAtHand.Answer(3, "CPU manager"), cpus(0, 8, broken, manager(OptionalDouble.of(3))).now(failed::add));
+        assertEquals(new CpusAtHand.Answer(8, "processors"), cpus(0, 8, broken).now(failed::add));
+        assertEquals(2, failed.size());
     }
 
     @Test
     void on_this_machine_there_is_at_least_some_cpu() {
-        assertTrue(CpusAtHand.ofThisProcess(0).now().cpus() > 0);
+        assertTrue(CpusAtHand.ofThisProcess(0).now(CpuTest::unexpected).cpus() > 0);
     }
 
     @Test
