@@ -39,7 +39,7 @@ public final class Guard implements AutoCloseable {
     private final ClaimWatch watch;
     private final KnownClients known = new KnownClients();
     private final LongAdder[] requestCpuNanos = {new LongAdder(), new LongAdder(), new LongAdder()};
-    private final Turns turns = new Turns(this::handshakesAtATime, System::nanoTime, this::failed);
+    private final Turns turns = new Turns(this::handshakesAtATime, System::nanoTime, new TurnsTold());
     private final Reports reports;
     private final GuardThread thread;
     private volatile Mode mode;
@@ -202,6 +202,23 @@ public final class Guard implements AutoCloseable {
     private int handshakesAtATime() {
         return mode == Mode.ENFORCE && !watchdog.stalled(nanoTime.getAsLong())
             ? (int) Math.max(1, Math.round(cpus)) : Integer.MAX_VALUE;
+    }
+
+    private final class TurnsTold implements Turns.Told {
+        @Override
+        public void waits(long key) {
+            safely(() -> Trace.event("guard handshake waits", key));
+        }
+
+        @Override
+        public void goesOn(long key) {
+            safely(() -> Trace.event("guard handshake goes on", key));
+        }
+
+        @Override
+        public void failed(Throwable e) {
+            Guard.this.failed(e);
+        }
     }
 
     // ---- from here on, what the connections call

@@ -193,7 +193,7 @@ public class GuardedEndpoint extends NioEndpoint {
         if (now == null || !serving.connection().computesInFull()) {
             return false;
         }
-        Turns.Turn turn = now.turns().turn(() -> {
+        Turns.Turn turn = now.turns().turn(System.identityHashCode(guarded), () -> {
             serving.connection().turnCame();
             if (!toWorker(guarded, event, true)) {
                 guarded.close();

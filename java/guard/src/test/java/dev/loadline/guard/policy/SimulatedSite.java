@@ -228,7 +228,7 @@ final class SimulatedSite {
             return;
         }
         double demand = demand(FULL_S, HANDSHAKE_VARIES);
-        session.turn = turns.turn(() -> work(demand, session, true));
+        session.turn = turns.turn(0, () -> work(demand, session, true));
         if (session.turn.enter()) {
             work(demand, session, true);
         }
