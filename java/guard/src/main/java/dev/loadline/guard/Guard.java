@@ -2,6 +2,7 @@ package dev.loadline.guard;
 
 import dev.loadline.guard.abuse.ClaimWatch;
 import dev.loadline.guard.abuse.KnownClients;
+import dev.loadline.guard.abuse.Probes;
 import dev.loadline.guard.cpu.CpusAtHand;
 import dev.loadline.guard.policy.Admission;
 import dev.loadline.guard.policy.Correction;
@@ -37,6 +38,7 @@ public final class Guard implements AutoCloseable {
     private final Admission admission;
     private final Shedding shedding = new Shedding();
     private final ClaimWatch watch;
+    private final Probes probes;
     private final KnownClients known = new KnownClients();
     private final LongAdder[] requestCpuNanos = {new LongAdder(), new LongAdder(), new LongAdder()};
     private final Turns turns = new Turns(this::handshakesAtATime, System::nanoTime, new TurnsTold());
@@ -67,6 +69,7 @@ public final class Guard implements AutoCloseable {
         correction = new Correction(settings.targetWaiting());
         admission = new Admission(settings.interval().toNanos() / 1e9, settings.resumedCeiling(), costs, nanoTime.getAsLong());
         watch = new ClaimWatch(settings.ticketReuse(), settings.badClaims());
+        probes = new Probes(settings.probeShare());
         reports = new Reports(this);
         thread = new GuardThread(this, threadNames, nanoTime, cpusAtHand);
     }
@@ -257,7 +260,8 @@ public final class Guard implements AutoCloseable {
         return correction.waitingNow(counters.underWay.count(), cpus) / correction.targetWaiting();
     }
 
-    Action act(GuardedConnection connection, Verdict verdict) {
+    /** @param canRestrict whether its engine can be told which protocol to speak: else its requests might not be seen */
+    Action act(GuardedConnection connection, Verdict verdict, boolean canRestrict) {
         if (connection.exempt()) {
             return Action.SERVE;
         }
@@ -271,6 +275,11 @@ public final class Guard implements AutoCloseable {
             case REFUSE_ADDRESS -> Refused.ADDRESS;
             default -> Refused.BUDGET;
         };
+        if (enforce && canRestrict && hasProbeSlot(connection, verdict)) {
+            counters.probes.increment();
+            connection.beginProbe();
+            return Action.SERVE;
+        }
         refused(why);
         (connection.standing().claims() ? counters.refusedClaims : counters.refusedNew).increment();
         if (!enforce) {
@@ -281,6 +290,40 @@ public final class Guard implements AutoCloseable {
             return Action.SERVE_PAGE;
         }
         return settings.refusal() == Refusal.CLOSE ? Action.CLOSE : Action.ALERT;
+    }
+
+    private boolean hasProbeSlot(GuardedConnection connection, Verdict verdict) {
+        if (verdict != Verdict.REFUSE_BUDGET && verdict != Verdict.REFUSE_CEILING) {
+            return false;
+        }
+        double costNanos;
+        synchronized (lock) {
+            costNanos = costs.handshakeCpuNanos();
+        }
+        return probes.slot(connection.remoteAddress(), connection.serverName(), costNanos, cpus,
+            !connection.standing().claims(), nanoTime.getAsLong()) != Probes.Slot.NONE;
+    }
+
+    /** Whether a request is for a health path. One that may mean another path than it says is not. */
+    public boolean isHealth(String path) {
+        return settings.health().matches(path) && !path.contains("..") && path.indexOf('%') < 0 && path.indexOf(';') < 0;
+    }
+
+    /** Somebody began with a request for a health path, on a connection that was let in, or had a slot. */
+    public void probed(InetAddress address, String serverName) {
+        probes.probed(address, serverName, nanoTime.getAsLong());
+    }
+
+    /** Whether a request is served on a connection that was let in for a probe. */
+    boolean servesProbe(GuardedConnection connection, boolean health, boolean first) {
+        if (!health) {
+            probes.askedElse(connection.remoteAddress(), connection.serverName(), nanoTime.getAsLong());
+            refused(Refused.BUDGET);
+            counters.refusedNew.increment();
+            return false;
+        }
+        return first || probes.slot(connection.remoteAddress(), connection.serverName(), 0, cpus, false, nanoTime.getAsLong())
+            == Probes.Slot.PROBER;
     }
 
     private boolean affordsPage() {
@@ -310,11 +353,11 @@ public final class Guard implements AutoCloseable {
             if (verdict != null && !verdict.refuses()) {
                 admission.settle(verdict, connection.customer(), connection.standing(), outcome, cpuNanos);
             }
-            if (!connection.page()) {
+            if (!connection.seesRequests()) {
                 costs.handshake(outcome, cpuNanos);
             }
         }
-        if (outcome != Outcome.FAILED && !connection.page()) {
+        if (outcome != Outcome.FAILED && !connection.seesRequests()) {
             known.add(connection.remoteAddress(), nanoTime.getAsLong());
         }
         if (connection.standing().claims()) {
@@ -326,8 +369,12 @@ public final class Guard implements AutoCloseable {
         }
     }
 
-    void requestsRan(Outcome outcome, long cpuNanos) {
+    void requestsRan(GuardedConnection connection, Outcome outcome, long cpuNanos) {
         counters.attributedCpuNanos.add(cpuNanos);
+        if (connection.seesRequests()) {
+            probes.spent(cpuNanos); // no session: it says nothing about what one costs
+            return;
+        }
         requestCpuNanos[outcome.ordinal()].add(cpuNanos);
     }
 
@@ -339,7 +386,7 @@ public final class Guard implements AutoCloseable {
     }
 
     boolean sheds(RequestView request, Priority priority) {
-        if (!shed || mode == Mode.OFF || stalled() || settings.health().matches(request.path())) {
+        if (!shed || mode == Mode.OFF || stalled() || isHealth(request.path())) {
             return false;
         }
         boolean sheds;

@@ -112,6 +112,9 @@ public interface GuardMXBean {
     /** Refusals answered with the page. */
     long getPages();
 
+    /** Connections let in although they were to be refused, to ask for a health path. */
+    long getProbes();
+
     /** Exceptions inside the guard; each let somebody in. */
     long getErrors();
 }

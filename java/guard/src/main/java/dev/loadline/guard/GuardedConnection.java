@@ -42,6 +42,8 @@ public final class GuardedConnection {
     private Customer customer = Customer.SILVER;
     private Standing standing = Standing.NEW;
     private boolean page;
+    private boolean probe;
+    private String serverName;
     private boolean exempt;
     private boolean important;
     private Outcome outcome;
@@ -68,12 +70,13 @@ public final class GuardedConnection {
             Kind kind = hello.kind(serverSpeaksTls13);
             boolean claims = kind.claims();
             standing = claims ? Standing.RETURNING : Standing.NEW;
-            customer = guard.classifier().customer(address, hello.sni());
+            serverName = hello.sni();
+            customer = guard.classifier().customer(address, serverName);
             if (exempt) {
                 guard.counters().exempt.increment();
             }
             verdict = guard.judge(this, claims ? hello.claim(serverSpeaksTls13) : null, canRestrict);
-            return verdict == null ? Action.SERVE : guard.act(this, verdict);
+            return verdict == null ? Action.SERVE : guard.act(this, verdict, canRestrict);
         } catch (RuntimeException | Error e) {
             guard.failed(e);
             verdict = null;
@@ -111,13 +114,13 @@ public final class GuardedConnection {
     /** Requests of this connection ran on this thread for so long. */
     public void requestsRan(long cpuNanos) {
         if (outcome != null && cpuNanos > 0) {
-            guard.requestsRan(outcome, cpuNanos);
+            guard.requestsRan(this, outcome, cpuNanos);
         }
     }
 
     /** Whether its handshake will compute in full, as far as its hello tells. */
     public boolean computesInFull() {
-        return page || verdict == Verdict.ADMIT && !standing.claims() && !exempt;
+        return seesRequests() || verdict == Verdict.ADMIT && !standing.claims() && !exempt;
     }
 
     /** An event of this connection is handed to a worker, or waits for its turn. */
@@ -163,6 +166,17 @@ public final class GuardedConnection {
                 guard.counters().pages.increment();
                 return true;
             }
+            if (requests == 0 || probe) {
+                boolean health = guard.isHealth(request.path());
+                if (requests == 0 && health) {
+                    guard.probed(address, serverName);
+                }
+                if (probe && !guard.servesProbe(this, health, requests == 0)) {
+                    page = true;
+                    guard.counters().pages.increment();
+                    return true;
+                }
+            }
             Priority priority = guard.priority(request);
             // Who has come to an important step of a session is about to complete it.
             important |= priority == Priority.HIGH;
@@ -177,6 +191,18 @@ public final class GuardedConnection {
     /** Whether it was let in only to see the page: close it after that. */
     public boolean page() {
         return page;
+    }
+
+    /**
+     * Whether it was refused, and let in all the same to see the page, or to show that it is a probe: each of its
+     * requests must be seen, and no session has begun.
+     */
+    public boolean seesRequests() {
+        return page || probe;
+    }
+
+    void beginProbe() {
+        probe = true;
     }
 
     void showPage() {
@@ -207,6 +233,11 @@ public final class GuardedConnection {
     /** The client. */
     public InetAddress remoteAddress() {
         return address;
+    }
+
+    /** In its hello; null when there was none. */
+    String serverName() {
+        return serverName;
     }
 
     Verdict verdict() {

@@ -363,6 +363,11 @@ final class Reports implements GuardMXBean {
     }
 
     @Override
+    public long getProbes() {
+        return counters.probes.sum();
+    }
+
+    @Override
     public long getErrors() {
         return counters.errors.sum();
     }

@@ -29,7 +29,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** The guard as an adapter uses it, with ticks given by hand. */
 class GuardTest {
     private static final InetAddress SOMEBODY = InetAddress.getLoopbackAddress();
-    private static final String ONE_NEW = "cpus=1; fullCost=80000s; resumedCost=1us";
+    private static final String ONE_NEW = "cpus=1; fullCost=80000s; resumedCost=1us; probeShare=0";
 
     private static ClientHello hello(String ticket) {
         return new ClientHello(0x303, false, new byte[0], ticket == null ? null : ticket.getBytes(), null, 0, false, null,
@@ -238,7 +238,7 @@ class GuardTest {
                 LockSupport.parkNanos(20_000_000);
             }
         }, "test-worker");
-        try (Guard guard = new Guard("test", "test-worker", GuardSettings.of("cpus=1; fullCost=20ms; resumedCost=1us"))) {
+        try (Guard guard = new Guard("test", "test-worker", GuardSettings.of("cpus=1; fullCost=20ms; resumedCost=1us; probeShare=0"))) {
             for (int i = 0; i < 40; i++) {
                 served(guard).dispatched(); // more than half an interval carries: it begins to refuse
             }

@@ -186,8 +186,12 @@ final class GuardedChannel extends SecureNioChannel {
         }
         Serving now = wrapper.serving();
         boolean restricted = action == Action.SERVE_RESUMED_ONLY;
-        if (restricted && sslEngine == null) {
-            ResumeOnly.begin();
+        if (sslEngine == null) {
+            if (restricted) {
+                EngineWish.RESUME_ONLY.begin();
+            } else if (now.connection().seesRequests()) {
+                EngineWish.HTTP_1.begin();
+            }
         }
         long begin = GuardedEndpoint.cpuNanos();
         int result = 0;
@@ -203,7 +207,7 @@ final class GuardedChannel extends SecureNioChannel {
             result = REFUSED;
             return result;
         } finally {
-            ResumeOnly.end();
+            EngineWish.end();
             now.handshakeRan(GuardedEndpoint.cpuNanos() - begin);
             if (failure != null || result == -1 && sslEngine != null && sslEngine.isOutboundDone()) {
                 now.connection().handshakeFailed();

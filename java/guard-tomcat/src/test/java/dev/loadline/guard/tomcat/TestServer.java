@@ -17,6 +17,7 @@ import org.apache.catalina.LifecycleException;
 import org.apache.catalina.connector.Connector;
 import org.apache.catalina.core.StandardContext;
 import org.apache.catalina.startup.Tomcat;
+import org.apache.coyote.http2.Http2Protocol;
 import org.apache.tomcat.util.net.SSLHostConfig;
 import org.apache.tomcat.util.net.SSLHostConfigCertificate;
 
@@ -45,7 +46,11 @@ final class TestServer implements AutoCloseable {
         connector.setProperty("guard", options);
         for (String attribute : attributes) {
             String[] part = attribute.split("=", 2);
-            connector.setProperty(part[0], part[1]);
+            if (part[0].equals("http2")) {
+                connector.addUpgradeProtocol(new Http2Protocol());
+            } else {
+                connector.setProperty(part[0], part[1]);
+            }
         }
         var host = new SSLHostConfig();
         host.setProtocols(protocols);

@@ -45,6 +45,7 @@ public final class GuardMetrics implements MeterBinder {
         refused(registry, "not_tls", GuardMXBean::getRefusedNotTls);
         refused(registry, "slow_hello", GuardMXBean::getRefusedSlowHellos);
         refused(registry, "shed_request", GuardMXBean::getShedRequests);
+        counter(registry, "probes", "connections let in to ask for a health path", Tags.empty(), GuardMXBean::getProbes);
         counter(registry, "errors", "exceptions inside the guard", Tags.empty(), GuardMXBean::getErrors);
     }
 
