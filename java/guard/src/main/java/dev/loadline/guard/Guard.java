@@ -3,7 +3,9 @@ package dev.loadline.guard;
 import dev.loadline.guard.abuse.ClaimWatch;
 import dev.loadline.guard.abuse.KnownClients;
 import dev.loadline.guard.abuse.Probes;
+import dev.loadline.guard.cpu.CarrierTime;
 import dev.loadline.guard.cpu.CpusAtHand;
+import dev.loadline.guard.cpu.ServerThreads;
 import dev.loadline.guard.policy.Admission;
 import dev.loadline.guard.policy.Correction;
 import dev.loadline.guard.policy.Costs;
@@ -42,6 +44,8 @@ public final class Guard implements AutoCloseable {
     private final KnownClients known = new KnownClients();
     private final LongAdder[] requestCpuNanos = {new LongAdder(), new LongAdder(), new LongAdder()};
     private final Turns turns = new Turns(this::handshakesAtATime, System::nanoTime, new TurnsTold());
+    private final ServerThreads threads = new ServerThreads();
+    private final CarrierTime carrierTime = new CarrierTime();
     private final Reports reports;
     private final GuardThread thread;
     private volatile Mode mode;
@@ -53,13 +57,12 @@ public final class Guard implements AutoCloseable {
 
     /**
      * @param name of the connector, as an administrator knows it
-     * @param threadNames how the names of the server's threads begin
      */
-    public Guard(String name, String threadNames, GuardSettings settings) {
-        this(name, threadNames, settings, System::nanoTime, CpusAtHand.ofThisProcess(settings.cpus()));
+    public Guard(String name, GuardSettings settings) {
+        this(name, settings, System::nanoTime, CpusAtHand.ofThisProcess(settings.cpus()));
     }
 
-    Guard(String name, String threadNames, GuardSettings settings, LongSupplier nanoTime, CpusAtHand cpusAtHand) {
+    Guard(String name, GuardSettings settings, LongSupplier nanoTime, CpusAtHand cpusAtHand) {
         this.name = name;
         this.settings = settings;
         this.nanoTime = nanoTime;
@@ -71,7 +74,7 @@ public final class Guard implements AutoCloseable {
         watch = new ClaimWatch(settings.ticketReuse(), settings.badClaims());
         probes = new Probes(settings.probeShare());
         reports = new Reports(this);
-        thread = new GuardThread(this, threadNames, nanoTime, cpusAtHand);
+        thread = new GuardThread(this, nanoTime, cpusAtHand);
     }
 
     /** Begins to measure, and appears in JMX. */
@@ -465,6 +468,14 @@ public final class Guard implements AutoCloseable {
 
     Counters counters() {
         return counters;
+    }
+
+    ServerThreads threads() {
+        return threads;
+    }
+
+    CarrierTime carrierTime() {
+        return carrierTime;
     }
 
     GuardThread thread() {

@@ -33,11 +33,11 @@ final class GuardThread implements AutoCloseable {
     private long lastQueuedNanos;
     private long lastTurnNanos;
 
-    GuardThread(Guard guard, String threadNames, LongSupplier nanoTime, CpusAtHand cpus) {
+    GuardThread(Guard guard, LongSupplier nanoTime, CpusAtHand cpus) {
         this.guard = guard;
         this.nanoTime = nanoTime;
         this.cpus = cpus;
-        threads = new ServerThreads(threadNames);
+        threads = guard.threads();
         thread = new Thread(this::run, "loadline-guard");
         thread.setDaemon(true);
     }
@@ -99,6 +99,9 @@ final class GuardThread implements AutoCloseable {
         CpusAtHand.Answer at = lastCpus = asked(() -> cpus.now(guard::failed), lastCpus);
         double used = (process - lastProcessNanos) / (seconds * 1e9 * at.cpus());
         ServerThreads.Spent spent = asked(() -> spent(used), NOTHING);
+        if (threads.virtual()) {
+            guard.carrierTime().passed(seconds, spent.runNanos(), spent.waitNanos());
+        }
         double cpuNanos = seconds * 1e9 * at.cpus();
         double waited = spent.waitNanos() + queued - lastQueuedNanos;
         boolean measured = spent.runNanos() > LEAST_RUN_NANOS;
@@ -113,9 +116,12 @@ final class GuardThread implements AutoCloseable {
         lastTurnNanos = forTurn;
     }
 
-    /** Asking the kernel costs some microseconds per thread: only while it may matter. */
+    /**
+     * Asking the kernel costs some microseconds per thread: only while it may matter. Of carriers there are few, and
+     * what they ran is what costs are learnt from.
+     */
     private ServerThreads.Spent spent(double used) {
-        if (used < WORTH_ASKING && !guard.snapshot().refusing()) {
+        if (used < WORTH_ASKING && !guard.snapshot().refusing() && !threads.virtual()) {
             if (asking) {
                 threads.forget();
                 asking = false;

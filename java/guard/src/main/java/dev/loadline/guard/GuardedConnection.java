@@ -1,5 +1,6 @@
 package dev.loadline.guard;
 
+import dev.loadline.guard.cpu.VirtualThreads;
 import dev.loadline.guard.hello.ClientHello;
 import dev.loadline.guard.hello.Kind;
 import dev.loadline.guard.policy.Customer;
@@ -84,9 +85,13 @@ public final class GuardedConnection {
         }
     }
 
-    /** Part of the handshake ran on this thread for so long. */
-    public void handshakeRan(long cpuNanos) {
-        handshakeCpuNanos += Math.max(0, cpuNanos);
+    /** Part of the handshake ran on this thread for so long, by {@link VirtualThreads#threadNanos}. */
+    public void handshakeRan(long threadNanos) {
+        handshakeCpuNanos += onVirtual() ? guard.carrierTime().handshake(Math.max(0, threadNanos)) : Math.max(0, threadNanos);
+    }
+
+    private static boolean onVirtual() {
+        return VirtualThreads.isVirtual(Thread.currentThread());
     }
 
     /** The handshake is complete, with a session of this creation time ({@code SSLSession.getCreationTime}). */
@@ -111,8 +116,9 @@ public final class GuardedConnection {
         }
     }
 
-    /** Requests of this connection ran on this thread for so long. */
-    public void requestsRan(long cpuNanos) {
+    /** Requests of this connection ran on this thread for so long, by {@link VirtualThreads#threadNanos}. */
+    public void requestsRan(long threadNanos) {
+        long cpuNanos = onVirtual() ? guard.carrierTime().requests(Math.max(0, threadNanos)) : threadNanos;
         if (outcome != null && cpuNanos > 0) {
             guard.requestsRan(this, outcome, cpuNanos);
         }
@@ -139,6 +145,7 @@ public final class GuardedConnection {
     /** A worker begins with it. */
     public void begun() {
         guard.counters().queuedNanos.add(sinceDispatched());
+        guard.safely(guard.threads()::runsEvent);
     }
 
     private long sinceDispatched() {

@@ -37,7 +37,7 @@ class GuardTest {
     }
 
     private static Guard guard(String options) {
-        return new Guard("test", "no such thread", GuardSettings.of(options));
+        return new Guard("test", GuardSettings.of(options));
     }
 
     private static void tick(Guard guard, double waiting) {
@@ -229,16 +229,17 @@ class GuardTest {
     void events_that_never_end_keep_nobody_out_for_ever() throws Exception {
         assumeTrue(Files.isReadable(Path.of("/proc/self/schedstat")), "only Linux says what threads wait for");
         var stop = new AtomicBoolean();
-        var worker = new Thread(() -> {
-            while (!stop.get()) {
-                long end = System.nanoTime() + 2_000_000;
-                while (System.nanoTime() < end) {
-                    Thread.onSpinWait();
+        try (Guard guard = new Guard("test", GuardSettings.of("cpus=1; fullCost=20ms; resumedCost=1us; probeShare=0"))) {
+            var worker = new Thread(() -> {
+                guard.threads().runsEvent();
+                while (!stop.get()) {
+                    long end = System.nanoTime() + 2_000_000;
+                    while (System.nanoTime() < end) {
+                        Thread.onSpinWait();
+                    }
+                    LockSupport.parkNanos(20_000_000);
                 }
-                LockSupport.parkNanos(20_000_000);
-            }
-        }, "test-worker");
-        try (Guard guard = new Guard("test", "test-worker", GuardSettings.of("cpus=1; fullCost=20ms; resumedCost=1us; probeShare=0"))) {
+            });
             for (int i = 0; i < 40; i++) {
                 served(guard).dispatched(); // more than half an interval carries: it begins to refuse
             }

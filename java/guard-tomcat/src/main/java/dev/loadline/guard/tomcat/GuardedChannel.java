@@ -5,6 +5,7 @@ import dev.loadline.guard.Guard;
 import dev.loadline.guard.GuardedConnection;
 import dev.loadline.guard.Mode;
 import dev.loadline.guard.Refused;
+import dev.loadline.guard.cpu.VirtualThreads;
 import dev.loadline.guard.hello.ClientHelloReader;
 import dev.loadline.guard.hello.NotTls;
 import java.io.IOException;
@@ -193,7 +194,7 @@ final class GuardedChannel extends SecureNioChannel {
                 EngineWish.HTTP_1.begin();
             }
         }
-        long begin = GuardedEndpoint.cpuNanos();
+        long begin = VirtualThreads.threadNanos();
         int result = 0;
         SSLException failure = null;
         try {
@@ -208,7 +209,7 @@ final class GuardedChannel extends SecureNioChannel {
             return result;
         } finally {
             EngineWish.end();
-            now.handshakeRan(GuardedEndpoint.cpuNanos() - begin);
+            now.handshakeRan(VirtualThreads.threadNanos() - begin);
             if (failure != null || result == -1 && sslEngine != null && sslEngine.isOutboundDone()) {
                 now.connection().handshakeFailed();
             } else if (handshakeComplete) {

@@ -10,7 +10,9 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Comparator;
+import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 import org.apache.catalina.Context;
 import org.apache.catalina.LifecycleException;
@@ -23,6 +25,8 @@ import org.apache.tomcat.util.net.SSLHostConfigCertificate;
 
 /** An embedded Tomcat with a guarded connector on a free port of the loopback, and one servlet. */
 final class TestServer implements AutoCloseable {
+    /** About a millisecond of a CPU: more on a slow one, half of it on a fast one. */
+    private static final long TURNS_PER_MILLI = 1_000_000;
     static final String PASSWORD = "changeit";
     /** Of all servers of this JVM: Tomcat makes the first one's folder again for each later one. */
     private static final Path FOLDER = folder();
@@ -69,6 +73,12 @@ final class TestServer implements AutoCloseable {
         Tomcat.addServlet(context, "hello", new HttpServlet() {
             @Override
             protected void doGet(HttpServletRequest request, HttpServletResponse response) throws IOException {
+                String millis = request.getParameter("ms");
+                switch (request.getRequestURI()) {
+                    case "/burn" -> burn(Long.parseLong(millis));
+                    case "/sleep" -> LockSupport.parkNanos(Long.parseLong(millis) * 1_000_000);
+                    default -> { }
+                }
                 response.getWriter().print("hello " + request.getRequestURI());
             }
         });
@@ -80,6 +90,17 @@ final class TestServer implements AutoCloseable {
             throw e;
         }
         protocol = (GuardedHttp11Protocol) connector.getProtocolHandler();
+    }
+
+    /** Work, not time: what it takes of a CPU that is shared is the same. */
+    private static void burn(long millis) {
+        long sum = millis;
+        for (long i = 0; i < millis * TURNS_PER_MILLI; i++) {
+            sum = sum * 31 + Long.rotateLeft(sum, 7);
+        }
+        if (sum == 42) {
+            throw new IllegalStateException("never: so that it is not compiled away");
+        }
     }
 
     private static Path folder() {
@@ -130,6 +151,13 @@ final class TestServer implements AutoCloseable {
 
     void restart() throws LifecycleException {
         connector.stop();
+        connector.start();
+    }
+
+    /** Runs its events on these threads from now on. */
+    void restart(Executor threads) throws LifecycleException {
+        connector.stop();
+        protocol.setExecutor(threads);
         connector.start();
     }
 

@@ -2,12 +2,14 @@ package dev.loadline.guard.cpu;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.OptionalDouble;
+import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -106,28 +108,79 @@ class CpuTest {
         assertTrue(CpusAtHand.ofThisProcess(0).now(CpuTest::unexpected).cpus() > 0);
     }
 
+    /** Runs an event on a thread of its own, which the kernel knows by this id and which goes on living. */
+    private CountDownLatch worker(ServerThreads threads, String tid) throws Exception {
+        Files.deleteIfExists(dir.resolve("self"));
+        Files.createSymbolicLink(dir.resolve("self"), Path.of("1/task/" + tid));
+        var registered = new CountDownLatch(1);
+        var end = new CountDownLatch(1);
+        var thread = new Thread(() -> {
+            threads.runsEvent();
+            registered.countDown();
+            try {
+                end.await();
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
+        });
+        thread.setDaemon(true);
+        thread.start();
+        registered.await();
+        return end;
+    }
+
     @Test
-    void threads_are_told_by_name_and_measured_between_two_calls() throws IOException {
-        write("task/1/comm", "https-jsse-nio-\n");
+    void threads_are_told_by_what_they_run_and_measured_between_two_calls() throws Exception {
         write("task/1/schedstat", "1000 200 5\n");
-        write("task/2/comm", "C2 CompilerThre\n");
         write("task/2/schedstat", "9000 9000 5\n");
-        var threads = new ServerThreads(dir.resolve("task"), "https-jsse-nio-8443-exec");
+        var threads = new ServerThreads(dir.resolve("task"), dir.resolve("self"));
+        worker(threads, "1");
         assertEquals(new ServerThreads.Spent(0, 0), threads.sinceLast());
         write("task/1/schedstat", "1500 900 6\n");
         write("task/2/schedstat", "19000 19000 6\n");
-        write("task/3/comm", "https-jsse-nio-\n");
         write("task/3/schedstat", "70 7 1\n");
+        worker(threads, "3");
         assertEquals(new ServerThreads.Spent(500, 700), threads.sinceLast());
-        Files.delete(dir.resolve("task/1/comm"));
         Files.delete(dir.resolve("task/1/schedstat"));
-        Files.delete(dir.resolve("task/1"));
         write("task/3/schedstat", "80 17 1\n");
         assertEquals(new ServerThreads.Spent(10, 10), threads.sinceLast());
     }
 
+    /** Its id may be another thread's by then. */
+    @Test
+    void a_thread_that_has_ended_is_not_the_servers_any_more() throws Exception {
+        var threads = new ServerThreads(dir.resolve("task"), dir.resolve("self"));
+        write("task/1/schedstat", "1000 200 5\n");
+        CountDownLatch end = worker(threads, "1");
+        threads.sinceLast();
+        end.countDown();
+        for (long until = System.nanoTime() + 20_000_000_000L; ; ) {
+            threads.sinceLast();
+            write("task/1/schedstat", (System.nanoTime() & Long.MAX_VALUE) + " 0 5\n");
+            if (threads.sinceLast().equals(new ServerThreads.Spent(0, 0))) {
+                return;
+            }
+            assertTrue(System.nanoTime() < until, "it is measured still");
+        }
+    }
+
+    @Test
+    void this_thread_is_measured() {
+        assumeTrue(Files.isReadable(Path.of("/proc/thread-self/schedstat")), "only Linux says");
+        var threads = new ServerThreads();
+        threads.runsEvent();
+        threads.sinceLast();
+        for (long end = System.nanoTime() + 50_000_000; System.nanoTime() < end; ) {
+            Thread.onSpinWait();
+        }
+        long ran = threads.sinceLast().runNanos();
+        assertTrue(ran > 1_000_000 && ran < 1_000_000_000, "ran " + ran);
+    }
+
     @Test
     void without_proc_nothing_is_measured() {
-        assertEquals(new ServerThreads.Spent(0, 0), new ServerThreads(dir.resolve("none"), "x").sinceLast());
+        var threads = new ServerThreads(dir.resolve("none"), dir.resolve("none"));
+        threads.runsEvent();
+        assertEquals(new ServerThreads.Spent(0, 0), threads.sinceLast());
     }
 }
