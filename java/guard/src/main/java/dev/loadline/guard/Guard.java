@@ -474,6 +474,11 @@ public final class Guard implements AutoCloseable {
         return threads;
     }
 
+    /** Clients that it can remember. */
+    int knownRoom() {
+        return known.room();
+    }
+
     CarrierTime carrierTime() {
         return carrierTime;
     }

@@ -101,6 +101,9 @@ final class Reports implements GuardMXBean {
         connectionsPerSecond += ((connections - lastConnections) / now.seconds() - connectionsPerSecond) * weight;
         lastConnections = connections;
         Events.budget(guard.name(), now, state);
+        if (first) {
+            info(String.format(Locale.ROOT, "loadline-guard: room to know %,d clients by their addresses", guard.knownRoom()));
+        }
         if (first || otherCpus || !saidLearnt && state.learnt() >= LEARNT_ENOUGH) {
             saidLearnt = state.learnt() >= LEARNT_ENOUGH;
             info(summary(state));
