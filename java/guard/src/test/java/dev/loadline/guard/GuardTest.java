@@ -19,6 +19,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import jdk.jfr.Recording;
 import jdk.jfr.consumer.RecordedEvent;
@@ -273,13 +274,28 @@ class GuardTest {
     void figures_are_in_micrometer() {
         Guard guard = guard(ONE_NEW);
         var registry = new SimpleMeterRegistry();
-        new GuardMetrics(guard, "https").bindTo(registry);
+        new GuardMetrics(() -> guard, "https").bindTo(registry);
         served(guard);
         guard.connection(SOMEBODY).decide(hello(null), true, true);
         assertEquals(1, registry.get("loadline.guard.refused").tags("reason", "budget", "connector", "https")
             .functionCounter().count());
         assertEquals(1, registry.get("loadline.guard.handshakes").tag("kind", "full").functionCounter().count());
         assertEquals(1, registry.get("loadline.guard.refusing").gauge().value());
+    }
+
+    /** As a Spring Boot application does, before its connector starts. */
+    @Test
+    void meters_may_be_bound_before_there_is_a_guard() {
+        var there = new AtomicReference<Guard>();
+        var registry = new SimpleMeterRegistry();
+        new GuardMetrics(there::get, "https").bindTo(registry);
+        assertEquals(0, registry.get("loadline.guard.handshakes").tag("kind", "full").functionCounter().count());
+        assertTrue(Double.isNaN(registry.get("loadline.guard.refusing").gauge().value()));
+        assertTrue(Double.isNaN(registry.get("loadline.guard.cost").tag("kind", "new").gauge().value()));
+        there.set(guard(""));
+        served(there.get());
+        assertEquals(1, registry.get("loadline.guard.handshakes").tag("kind", "full").functionCounter().count());
+        assertEquals(0, registry.get("loadline.guard.refusing").gauge().value());
     }
 
     @Test
