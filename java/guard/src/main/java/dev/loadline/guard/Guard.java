@@ -2,25 +2,19 @@ package dev.loadline.guard;
 
 import dev.loadline.guard.abuse.ClaimWatch;
 import dev.loadline.guard.abuse.KnownClients;
-import dev.loadline.guard.abuse.Probes;
 import dev.loadline.guard.cpu.CarrierTime;
 import dev.loadline.guard.cpu.CpusAtHand;
 import dev.loadline.guard.cpu.ServerThreads;
-import dev.loadline.guard.policy.Admission;
-import dev.loadline.guard.policy.Correction;
-import dev.loadline.guard.policy.Costs;
 import dev.loadline.guard.policy.Outcome;
 import dev.loadline.guard.policy.Priority;
-import dev.loadline.guard.policy.Shedding;
 import dev.loadline.guard.policy.Standing;
 import dev.loadline.guard.policy.Verdict;
 import java.net.InetAddress;
-import java.util.concurrent.atomic.LongAdder;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.LongSupplier;
 
 /**
- * One guard of one connector: keeps the state that {@code policy} decides by, under one lock, and the
- * counters. {@link GuardThread} moves it on in time.
+ * One guard of one connector: asks {@code policy} and counts. {@link GuardThread} moves it on in time.
  */
 public final class Guard implements AutoCloseable {
     /** The alert internal_error, fatal, in a record of its own: what JSSE answers to who may not resume. */
@@ -34,26 +28,20 @@ public final class Guard implements AutoCloseable {
     private final LongSupplier nanoTime;
     private final Counters counters = new Counters();
     private final Watchdog watchdog;
-    private final Object lock = new Object();
-    private final Costs costs;
-    private final Correction correction;
-    private final Admission admission;
-    private final Shedding shedding = new Shedding();
+    private final LockedPolicy policy;
     private final ClaimWatch watch;
-    private final Probes probes;
+    private final ProbeGate probes;
     private final KnownClients known = new KnownClients();
-    private final LongAdder[] requestCpuNanos = {new LongAdder(), new LongAdder(), new LongAdder()};
-    private final Turns turns = new Turns(this::handshakesAtATime, System::nanoTime, new TurnsTold());
+    private final Turns turns = new Turns(this::handshakesAtATime, System::nanoTime, new HandshakeWaits(this::failed));
     private final ServerThreads threads = new ServerThreads();
+    private final Runnable runsEvent = threads::runsEvent;
     private final CarrierTime carrierTime = new CarrierTime();
     private final Reports reports;
+    private final Failures failures;
     private final GuardThread thread;
     private volatile Mode mode;
     private volatile RequestClassifier classifier = new RequestClassifier() {};
-    private volatile boolean shed;
-    private volatile double cpus = 1;
-    private double pageCpuNanos;
-    private boolean closed;
+    private final AtomicBoolean closed = new AtomicBoolean();
 
     /**
      * @param name of the connector, as an administrator knows it
@@ -68,12 +56,11 @@ public final class Guard implements AutoCloseable {
         this.nanoTime = nanoTime;
         watchdog = new Watchdog(2 * Math.max(settings.interval().toNanos(), LEAST_INTERVAL_NANOS));
         mode = settings.mode();
-        costs = new Costs(settings.fullCost().toNanos(), settings.resumedCost().toNanos());
-        correction = new Correction(settings.targetWaiting());
-        admission = new Admission(settings.interval().toNanos() / 1e9, settings.resumedCeiling(), costs, nanoTime.getAsLong());
+        policy = new LockedPolicy(settings, nanoTime.getAsLong());
         watch = new ClaimWatch(settings.ticketReuse(), settings.badClaims());
-        probes = new Probes(settings.probeShare());
+        probes = new ProbeGate(settings, nanoTime);
         reports = new Reports(this);
+        failures = new Failures(counters, reports::failed);
         thread = new GuardThread(this, nanoTime, cpusAtHand);
     }
 
@@ -87,11 +74,8 @@ public final class Guard implements AutoCloseable {
     /** Ends its thread and leaves JMX. Until the connector is gone it goes on deciding by what it last measured. */
     @Override
     public void close() {
-        synchronized (lock) {
-            if (closed) {
-                return;
-            }
-            closed = true;
+        if (closed.getAndSet(true)) {
+            return;
         }
         watchdog.end();
         thread.close();
@@ -129,24 +113,9 @@ public final class Guard implements AutoCloseable {
         return classifier;
     }
 
-    /** Body of a 503. */
-    public String page() {
-        return settings.page();
-    }
-
-    /** What a 503 says in Retry-After. */
-    public long retryAfterSeconds() {
-        return settings.retryAfter().toSeconds();
-    }
-
-    /** Whether who is refused is told so by an alert. */
-    public boolean alerts() {
-        return settings.refusal() != Refusal.CLOSE;
-    }
-
-    /** How long a client may take to say hello. */
-    public long helloTimeoutNanos() {
-        return settings.helloTimeout().toNanos();
+    /** How it is set. */
+    public GuardSettings settings() {
+        return settings;
     }
 
     /** Counts a connection that was refused before or without a decision: not TLS, or too slow. */
@@ -161,22 +130,11 @@ public final class Guard implements AutoCloseable {
 
     /** An exception inside the guard: whoever it was about is served. */
     public void failed(Throwable e) {
-        counters.errors.increment();
-        try {
-            reports.failed(e);
-        } catch (RuntimeException | Error broken) {
-            // Whoever logs is broken as well: the count alone tells of both.
-            counters.errors.increment();
-        }
+        failures.add(e);
     }
 
-    /** What fails here fails alone: neither the loop nor a decision ends with it. */
     void safely(Runnable part) {
-        try {
-            part.run();
-        } catch (RuntimeException | Error e) {
-            failed(e);
-        }
+        failures.safely(part);
     }
 
     /** Whether nothing is to be refused, because what decisions are made by is not measured any more. */
@@ -207,24 +165,7 @@ public final class Guard implements AutoCloseable {
 
     private int handshakesAtATime() {
         return mode == Mode.ENFORCE && !watchdog.stalled(nanoTime.getAsLong())
-            ? (int) Math.max(1, Math.round(cpus)) : Integer.MAX_VALUE;
-    }
-
-    private final class TurnsTold implements Turns.Told {
-        @Override
-        public void waits(long key) {
-            safely(() -> Trace.event("guard handshake waits", key));
-        }
-
-        @Override
-        public void goesOn(long key) {
-            safely(() -> Trace.event("guard handshake goes on", key));
-        }
-
-        @Override
-        public void failed(Throwable e) {
-            Guard.this.failed(e);
-        }
+            ? (int) Math.max(1, Math.round(policy.cpus())) : Integer.MAX_VALUE;
     }
 
     // ---- from here on, what the connections call
@@ -236,15 +177,10 @@ public final class Guard implements AutoCloseable {
             return null;
         }
         if (claim == null) {
-            synchronized (lock) {
-                return admission.fresh(now, connection.customer(), waitingOfTarget());
-            }
+            return policy.fresh(now, connection.customer(), counters.underWay.count());
         }
         counters.claims.increment();
-        boolean refusing;
-        synchronized (lock) {
-            refusing = admission.refusing();
-        }
+        boolean refusing = policy.refusing();
         // Counted always, held against them only when CPU time is short.
         boolean reused = !watch.mayUse(claim, connection.remoteAddress(), now);
         if (refusing && reused) {
@@ -254,13 +190,7 @@ public final class Guard implements AutoCloseable {
             return Verdict.REFUSE_ADDRESS;
         }
         connection.standing(known.contains(connection.remoteAddress(), now) ? Standing.KNOWN : Standing.RETURNING);
-        synchronized (lock) {
-            return admission.claim(now, connection.customer(), connection.standing(), waitingOfTarget(), canRestrict);
-        }
-    }
-
-    private double waitingOfTarget() {
-        return correction.waitingNow(counters.underWay.count(), cpus) / correction.targetWaiting();
+        return policy.claim(now, connection.customer(), connection.standing(), counters.underWay.count(), canRestrict);
     }
 
     /** @param canRestrict whether its engine can be told which protocol to speak: else its requests might not be seen */
@@ -278,7 +208,7 @@ public final class Guard implements AutoCloseable {
             case REFUSE_ADDRESS -> Refused.ADDRESS;
             default -> Refused.BUDGET;
         };
-        if (enforce && canRestrict && hasProbeSlot(connection, verdict)) {
+        if (enforce && canRestrict && probes.opens(connection, verdict, policy.handshakeCpuNanos(), policy.cpus())) {
             counters.probes.increment();
             connection.beginProbe();
             return Action.SERVE;
@@ -288,56 +218,31 @@ public final class Guard implements AutoCloseable {
         if (!enforce) {
             return Action.SERVE;
         }
-        if (settings.refusal() == Refusal.PAGE && why == Refused.BUDGET && affordsPage()) {
+        if (settings.refusal() == Refusal.PAGE && why == Refused.BUDGET && policy.affordsPage(nanoTime.getAsLong())) {
             connection.showPage();
             return Action.SERVE_PAGE;
         }
         return settings.refusal() == Refusal.CLOSE ? Action.CLOSE : Action.ALERT;
     }
 
-    private boolean hasProbeSlot(GuardedConnection connection, Verdict verdict) {
-        if (verdict != Verdict.REFUSE_BUDGET && verdict != Verdict.REFUSE_CEILING) {
-            return false;
-        }
-        double costNanos;
-        synchronized (lock) {
-            costNanos = costs.handshakeCpuNanos();
-        }
-        return probes.slot(connection.remoteAddress(), connection.serverName(), costNanos, cpus,
-            !connection.standing().claims(), nanoTime.getAsLong()) != Probes.Slot.NONE;
-    }
-
-    /** Whether a request is for a health path. One that may mean another path than it says is not. */
+    /** Whether a request is for a path that probes ask for. */
     public boolean isHealth(String path) {
-        return settings.health().matches(path) && !path.contains("..") && path.indexOf('%') < 0 && path.indexOf(';') < 0;
+        return probes.isHealth(path);
     }
 
-    /** Somebody began with a request for a health path, on a connection that was let in, or had a slot. */
+    /** Somebody asked for one first. */
     public void probed(InetAddress address, String serverName) {
-        probes.probed(address, serverName, nanoTime.getAsLong());
+        probes.probed(address, serverName);
     }
 
     /** Whether a request is served on a connection that was let in for a probe. */
-    boolean servesProbe(GuardedConnection connection, boolean health, boolean first) {
-        if (!health) {
-            probes.askedElse(connection.remoteAddress(), connection.serverName(), nanoTime.getAsLong());
+    boolean servesProbe(GuardedConnection connection, boolean isHealth, boolean first) {
+        boolean serves = probes.serves(connection, isHealth, first, policy.cpus());
+        if (!serves) {
             refused(Refused.BUDGET);
             counters.refusedNew.increment();
-            return false;
         }
-        return first || probes.slot(connection.remoteAddress(), connection.serverName(), 0, cpus, false, nanoTime.getAsLong())
-            == Probes.Slot.PROBER;
-    }
-
-    private boolean affordsPage() {
-        synchronized (lock) {
-            double cost = costs.handshakeCpuNanos();
-            if (pageCpuNanos < cost) {
-                return false;
-            }
-            pageCpuNanos -= cost;
-            return true;
-        }
+        return serves;
     }
 
     void settle(GuardedConnection connection, Outcome outcome, long cpuNanos) {
@@ -352,16 +257,12 @@ public final class Guard implements AutoCloseable {
             refused(Refused.BAD_CLAIM);
             counters.refusedClaims.increment();
         }
-        synchronized (lock) {
-            if (verdict != null && !verdict.refuses()) {
-                admission.settle(verdict, connection.customer(), connection.standing(), outcome, cpuNanos);
+        policy.settle(connection, outcome, cpuNanos);
+        if (!connection.seesRequests()) {
+            policy.learn(outcome, cpuNanos);
+            if (outcome != Outcome.FAILED) {
+                known.add(connection.remoteAddress(), nanoTime.getAsLong());
             }
-            if (!connection.seesRequests()) {
-                costs.handshake(outcome, cpuNanos);
-            }
-        }
-        if (outcome != Outcome.FAILED && !connection.seesRequests()) {
-            known.add(connection.remoteAddress(), nanoTime.getAsLong());
         }
         if (connection.standing().claims()) {
             boolean good = outcome == Outcome.RESUMED;
@@ -378,7 +279,7 @@ public final class Guard implements AutoCloseable {
             probes.spent(cpuNanos); // no session: it says nothing about what one costs
             return;
         }
-        requestCpuNanos[outcome.ordinal()].add(cpuNanos);
+        policy.requestsRan(outcome, cpuNanos);
     }
 
     Priority priority(RequestView request) {
@@ -389,13 +290,10 @@ public final class Guard implements AutoCloseable {
     }
 
     boolean sheds(RequestView request, Priority priority) {
-        if (!shed || mode == Mode.OFF || stalled() || isHealth(request.path())) {
+        if (!policy.shedding() || mode == Mode.OFF || stalled() || isHealth(request.path())) {
             return false;
         }
-        boolean sheds;
-        synchronized (lock) {
-            sheds = shedding.sheds(priority);
-        }
+        boolean sheds = policy.sheds(priority);
         if (sheds) {
             refused(Refused.SHED_REQUEST);
         }
@@ -409,10 +307,7 @@ public final class Guard implements AutoCloseable {
             // Gone in mid-handshake: only what it cost so far is spent.
             counters.vanished.increment();
             counters.attributedCpuNanos.add(connection.handshakeCpuNanos());
-            synchronized (lock) {
-                admission.settle(verdict, connection.customer(), connection.standing(), Outcome.FAILED,
-                    connection.handshakeCpuNanos());
-            }
+            policy.settle(connection, Outcome.FAILED, connection.handshakeCpuNanos());
             if (connection.standing().claims()) {
                 // Who claims what the server does not know has no key to go on with, and leaves.
                 watch.claimed(connection.remoteAddress(), false, nanoTime.getAsLong());
@@ -424,21 +319,7 @@ public final class Guard implements AutoCloseable {
 
     /** A tick ended; see {@link GuardThread}. */
     void passed(long nowNanos, Measured measured) {
-        synchronized (lock) {
-            for (Outcome outcome : Outcome.values()) {
-                costs.requests(outcome, requestCpuNanos[outcome.ordinal()].sumThenReset());
-            }
-            costs.passed(measured.seconds(), measured.attributedCpuNanos(), measured.processCpuNanos(), measured.cpus());
-            cpus = measured.cpus();
-            correction.passed(measured.seconds(), measured.utilization(), measured.waiting(), measured.forTurn(),
-                measured.competing(), admission.refusing(), admission.byBudget());
-            admission.passed(nowNanos, measured.seconds(), measured.cpus(), correction);
-            shedding.passed(measured.seconds(), admission.closed(), correction.contention() / correction.targetWaiting());
-            shed = shedding.level() > 0;
-            double mostPages = measured.cpus() * settings.pageShare() * 1e9;
-            pageCpuNanos = Math.min(Math.max(mostPages, costs.handshakeCpuNanos()),
-                pageCpuNanos + mostPages * measured.seconds());
-        }
+        policy.passed(nowNanos, measured);
         if (watchdog.completed(nowNanos)) {
             safely(reports::recovered);
         }
@@ -447,27 +328,21 @@ public final class Guard implements AutoCloseable {
     }
 
     /** The figures of now, taken together. */
-    Snapshot snapshot() {
-        synchronized (lock) {
-            return new Snapshot(admission.refusing(), admission.newPerInterval(), admission.offeredCpus(),
-                costs.fullCpuNanos(), costs.resumedCpuNanos(), costs.failedCpuNanos(), costs.learnt(), correction.factor(),
-                correction.waiting(), shedding.level());
-        }
+    LockedPolicy.Snapshot snapshot() {
+        return policy.snapshot();
     }
-
-    record Snapshot(boolean refusing, long newPerInterval, double offeredCpus, double fullCpuNanos,
-                    double resumedCpuNanos, double failedCpuNanos, long learnt, double factor, double waiting, double shedLevel) {}
 
     String name() {
         return name;
     }
 
-    GuardSettings settings() {
-        return settings;
-    }
-
     Counters counters() {
         return counters;
+    }
+
+    /** This thread runs an event of this server. */
+    void runsEvent() {
+        failures.safely(runsEvent);
     }
 
     ServerThreads threads() {

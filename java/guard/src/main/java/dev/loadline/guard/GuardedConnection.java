@@ -145,7 +145,7 @@ public final class GuardedConnection {
     /** A worker begins with it. */
     public void begun() {
         guard.counters().queuedNanos.add(sinceDispatched());
-        guard.safely(guard.threads()::runsEvent);
+        guard.runsEvent();
     }
 
     private long sinceDispatched() {

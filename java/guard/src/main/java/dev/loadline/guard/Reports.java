@@ -92,7 +92,7 @@ final class Reports implements GuardMXBean {
         LOG.log(System.Logger.Level.WARNING, "loadline-guard: measuring again; " + doing());
     }
 
-    void passed(Measured now, Guard.Snapshot state) {
+    void passed(Measured now, LockedPolicy.Snapshot state) {
         boolean first = measured.cpusFrom().equals("not measured yet");
         boolean otherCpus = measured.cpus() != now.cpus();
         measured = now;
@@ -128,7 +128,7 @@ final class Reports implements GuardMXBean {
         LOG.log(System.Logger.Level.INFO, text);
     }
 
-    private String summary(Guard.Snapshot state) {
+    private String summary(LockedPolicy.Snapshot state) {
         return String.format(Locale.ROOT, "loadline-guard: %s CPU%s (%s); new connection %.1f ms, resumed %.1f ms (%s); %s",
             number(measured.cpus()), measured.cpus() == 1 ? "" : "s", measured.cpusFrom(), state.fullCpuNanos() / 1e6,
             state.resumedCpuNanos() / 1e6, state.learnt() == 0 ? "assumed until learnt" : String.format(Locale.ROOT,
@@ -143,7 +143,7 @@ final class Reports implements GuardMXBean {
         };
     }
 
-    private String began(Guard.Snapshot state) {
+    private String began(LockedPolicy.Snapshot state) {
         double seconds = guard.settings().interval().toNanos() / 1e9;
         return String.format(Locale.ROOT, "loadline-guard: %s new connections: %.0f connections/s offered, %.0f new/s can be"
             + " served beside those who resume; CPUs %.0f%% used, %.1f threads waiting per CPU",

@@ -46,9 +46,9 @@ final class GuardedAdapter implements Adapter {
     }
 
     private static void refuse(Guard guard, GuardedConnection connection, Response response) throws Exception {
-        byte[] body = guard.page().getBytes(StandardCharsets.UTF_8);
+        byte[] body = guard.settings().page().getBytes(StandardCharsets.UTF_8);
         response.setStatus(503);
-        response.setHeader("Retry-After", Long.toString(guard.retryAfterSeconds()));
+        response.setHeader("Retry-After", Long.toString(guard.settings().retryAfter().toSeconds()));
         response.setHeader("Cache-Control", "no-store");
         if (connection.page()) {
             response.setHeader("Connection", "close");

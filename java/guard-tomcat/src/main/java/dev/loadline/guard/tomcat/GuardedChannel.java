@@ -4,6 +4,7 @@ import dev.loadline.guard.Action;
 import dev.loadline.guard.Guard;
 import dev.loadline.guard.GuardedConnection;
 import dev.loadline.guard.Mode;
+import dev.loadline.guard.Refusal;
 import dev.loadline.guard.Refused;
 import dev.loadline.guard.cpu.VirtualThreads;
 import dev.loadline.guard.hello.ClientHelloReader;
@@ -225,7 +226,7 @@ final class GuardedChannel extends SecureNioChannel {
     private void refuse(GuardedSocketWrapper wrapper) throws IOException {
         sslEngine = null;
         Guard guard = endpoint.active();
-        if (guard != null && guard.alerts()) {
+        if (guard != null && guard.settings().refusal() != Refusal.CLOSE) {
             sc.write(ByteBuffer.wrap(Guard.ALERT));
         }
         wrapper.close();

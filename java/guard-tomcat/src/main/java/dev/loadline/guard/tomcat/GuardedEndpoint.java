@@ -215,7 +215,7 @@ public class GuardedEndpoint extends NioEndpoint {
         for (GuardedSocketWrapper guarded : greeting) {
             if (!guarded.greeting()) {
                 greeting.remove(guarded);
-            } else if (now.mode() == Mode.ENFORCE && guarded.timeOut(nanos, now.helloTimeoutNanos())) {
+            } else if (now.mode() == Mode.ENFORCE && guarded.timeOut(nanos, now.settings().helloTimeout().toNanos())) {
                 greeting.remove(guarded);
                 now.refusedUnheard(Refused.SLOW_HELLO);
             }

@@ -1,5 +1,6 @@
 package dev.loadline.guard.abuse;
 
+import dev.loadline.guard.policy.Purse;
 import java.net.InetAddress;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -48,25 +49,6 @@ public final class Probes {
     private static final class Tried {
         long untilNanos;
         int strikes;
-    }
-
-    /** CPU time that may be given away: fills evenly, up to a second's worth or one connection. */
-    private static final class Purse {
-        double nanos;
-        long atNanos;
-        boolean begun;
-
-        boolean takes(double costNanos, double cpus, long nowNanos) {
-            double most = Math.max(cpus * SECOND, costNanos);
-            nanos = begun ? Math.min(most, nanos + Math.max(0, nowNanos - atNanos) * cpus) : most;
-            atNanos = nowNanos;
-            begun = true;
-            if (nanos < costNanos) {
-                return false;
-            }
-            nanos -= costNanos;
-            return true;
-        }
     }
 
     private final double share;
@@ -134,7 +116,7 @@ public final class Probes {
 
     /** Requests of probers took so much CPU time beside their handshakes. */
     public synchronized void spent(long cpuNanos) {
-        forProbers.nanos -= cpuNanos;
+        forProbers.spent(cpuNanos);
     }
 
     /** A connection that had a slot asked for something else. */
