@@ -15,6 +15,7 @@ final class Counters {
     final LongAdder badClaims = new LongAdder();
     final LongAdder exempt = new LongAdder();
     final LongAdder requests = new LongAdder();
+    final LongAdder probes = new LongAdder();
     final LongAdder pages = new LongAdder();
     final LongAdder errors = new LongAdder();
     final LongAdder open = new LongAdder();

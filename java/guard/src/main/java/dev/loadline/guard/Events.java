@@ -29,7 +29,7 @@ final class Events {
         }
     }
 
-    static void budget(String connector, Measured measured, Guard.Snapshot state) {
+    static void budget(String connector, Measured measured, LockedPolicy.Snapshot state) {
         if (AVAILABLE) {
             Jfr.budget(connector, measured, state);
         }
@@ -57,7 +57,7 @@ final class Events {
             }
         }
 
-        static void budget(String connector, Measured measured, Guard.Snapshot state) {
+        static void budget(String connector, Measured measured, LockedPolicy.Snapshot state) {
             var event = new BudgetEvent();
             if (event.isEnabled()) {
                 event.connector = connector;

@@ -2,77 +2,82 @@ package dev.loadline.guard;
 
 import dev.loadline.guard.abuse.ClaimWatch;
 import dev.loadline.guard.abuse.KnownClients;
-import dev.loadline.guard.policy.Admission;
-import dev.loadline.guard.policy.Correction;
-import dev.loadline.guard.policy.Costs;
+import dev.loadline.guard.cpu.CarrierTime;
+import dev.loadline.guard.cpu.CpusAtHand;
+import dev.loadline.guard.cpu.ServerThreads;
 import dev.loadline.guard.policy.Outcome;
 import dev.loadline.guard.policy.Priority;
-import dev.loadline.guard.policy.Shedding;
 import dev.loadline.guard.policy.Standing;
 import dev.loadline.guard.policy.Verdict;
 import java.net.InetAddress;
-import java.util.concurrent.atomic.LongAdder;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.LongSupplier;
 
 /**
- * One guard of one connector: keeps the state that {@code policy} decides by, under one lock, and the
- * counters. {@link GuardThread} moves it on in time.
+ * One guard of one connector: asks {@code policy} and counts. {@link GuardThread} moves it on in time.
  */
 public final class Guard implements AutoCloseable {
     /** The alert internal_error, fatal, in a record of its own: what JSSE answers to who may not resume. */
     public static final byte[] ALERT = {21, 3, 3, 0, 2, 2, 80};
 
+    /** Shorter intervals than this count as this long for the watchdog: a collection may stop the loop for that long. */
+    private static final long LEAST_INTERVAL_NANOS = 1_000_000_000L;
+
     private final String name;
     private final GuardSettings settings;
+    private final LongSupplier nanoTime;
     private final Counters counters = new Counters();
-    private final Object lock = new Object();
-    private final Costs costs;
-    private final Correction correction;
-    private final Admission admission;
-    private final Shedding shedding = new Shedding();
+    private final Watchdog watchdog;
+    private final LockedPolicy policy;
     private final ClaimWatch watch;
+    private final ProbeGate probes;
     private final KnownClients known = new KnownClients();
-    private final LongAdder[] requestCpuNanos = {new LongAdder(), new LongAdder(), new LongAdder()};
-    private final Turns turns = new Turns(this::handshakesAtATime, System::nanoTime);
+    private final Turns turns = new Turns(this::handshakesAtATime, System::nanoTime, new HandshakeWaits(this::failed));
+    private final ServerThreads threads = new ServerThreads();
+    private final Runnable runsEvent = threads::runsEvent;
+    private final CarrierTime carrierTime = new CarrierTime();
     private final Reports reports;
+    private final Failures failures;
     private final GuardThread thread;
     private volatile Mode mode;
     private volatile RequestClassifier classifier = new RequestClassifier() {};
-    private volatile boolean shed;
-    private volatile double cpus = 1;
-    private double pageCpuNanos;
-    private boolean closed;
+    private final AtomicBoolean closed = new AtomicBoolean();
 
     /**
      * @param name of the connector, as an administrator knows it
-     * @param threadNames how the names of the server's threads begin
      */
-    public Guard(String name, String threadNames, GuardSettings settings) {
+    public Guard(String name, GuardSettings settings) {
+        this(name, settings, System::nanoTime, CpusAtHand.ofThisProcess(settings.cpus()));
+    }
+
+    Guard(String name, GuardSettings settings, LongSupplier nanoTime, CpusAtHand cpusAtHand) {
         this.name = name;
         this.settings = settings;
+        this.nanoTime = nanoTime;
+        watchdog = new Watchdog(2 * Math.max(settings.interval().toNanos(), LEAST_INTERVAL_NANOS));
         mode = settings.mode();
-        costs = new Costs(settings.fullCost().toNanos(), settings.resumedCost().toNanos());
-        correction = new Correction(settings.targetWaiting());
-        admission = new Admission(settings.interval().toNanos() / 1e9, settings.resumedCeiling(), costs, System.nanoTime());
+        policy = new LockedPolicy(settings, nanoTime.getAsLong());
         watch = new ClaimWatch(settings.ticketReuse(), settings.badClaims());
+        probes = new ProbeGate(settings, nanoTime);
         reports = new Reports(this);
-        thread = new GuardThread(this, threadNames);
+        failures = new Failures(counters, reports::failed);
+        thread = new GuardThread(this, nanoTime, cpusAtHand);
     }
 
     /** Begins to measure, and appears in JMX. */
     public void start() {
         reports.open();
+        watchdog.begin(nanoTime.getAsLong());
         thread.start();
     }
 
-    /** Ends its thread and leaves JMX. It goes on deciding by what it last measured. */
+    /** Ends its thread and leaves JMX. Until the connector is gone it goes on deciding by what it last measured. */
     @Override
     public void close() {
-        synchronized (lock) {
-            if (closed) {
-                return;
-            }
-            closed = true;
+        if (closed.getAndSet(true)) {
+            return;
         }
+        watchdog.end();
         thread.close();
         reports.close();
     }
@@ -108,36 +113,44 @@ public final class Guard implements AutoCloseable {
         return classifier;
     }
 
-    /** Body of a 503. */
-    public String page() {
-        return settings.page();
-    }
-
-    /** What a 503 says in Retry-After. */
-    public long retryAfterSeconds() {
-        return settings.retryAfter().toSeconds();
-    }
-
-    /** Whether who is refused is told so by an alert. */
-    public boolean alerts() {
-        return settings.refusal() != Refusal.CLOSE;
-    }
-
-    /** How long a client may take to say hello. */
-    public long helloTimeoutNanos() {
-        return settings.helloTimeout().toNanos();
+    /** How it is set. */
+    public GuardSettings settings() {
+        return settings;
     }
 
     /** Counts a connection that was refused before or without a decision: not TLS, or too slow. */
     public void refusedUnheard(Refused why) {
+        refused(why);
+    }
+
+    private void refused(Refused why) {
         counters.refused(why).increment();
-        reports.refused(why);
+        safely(() -> reports.refused(why));
     }
 
     /** An exception inside the guard: whoever it was about is served. */
     public void failed(Throwable e) {
-        counters.errors.increment();
-        reports.failed(e);
+        failures.add(e);
+    }
+
+    void safely(Runnable part) {
+        failures.safely(part);
+    }
+
+    /** Whether nothing is to be refused, because what decisions are made by is not measured any more. */
+    boolean stalled() {
+        return stalled(nanoTime.getAsLong());
+    }
+
+    private boolean stalled(long nowNanos) {
+        if (!watchdog.stalled(nowNanos)) {
+            return false;
+        }
+        if (watchdog.notice()) {
+            safely(() -> reports.stalled(watchdog.silentSeconds(nowNanos)));
+            turns.goOn();
+        }
+        return true;
     }
 
     /** The counters and figures, for an adapter or a test. */
@@ -151,23 +164,23 @@ public final class Guard implements AutoCloseable {
     }
 
     private int handshakesAtATime() {
-        return mode == Mode.ENFORCE ? (int) Math.max(1, Math.round(cpus)) : Integer.MAX_VALUE;
+        return mode == Mode.ENFORCE && !watchdog.stalled(nanoTime.getAsLong())
+            ? (int) Math.max(1, Math.round(policy.cpus())) : Integer.MAX_VALUE;
     }
 
     // ---- from here on, what the connections call
 
+    /** Null when everybody is admitted. */
     Verdict judge(GuardedConnection connection, byte[] claim, boolean canRestrict) {
-        long now = System.nanoTime();
+        long now = nanoTime.getAsLong();
+        if (stalled(now)) {
+            return null;
+        }
         if (claim == null) {
-            synchronized (lock) {
-                return admission.fresh(now, connection.customer(), waitingOfTarget());
-            }
+            return policy.fresh(now, connection.customer(), counters.underWay.count());
         }
         counters.claims.increment();
-        boolean refusing;
-        synchronized (lock) {
-            refusing = admission.refusing();
-        }
+        boolean refusing = policy.refusing();
         // Counted always, held against them only when CPU time is short.
         boolean reused = !watch.mayUse(claim, connection.remoteAddress(), now);
         if (refusing && reused) {
@@ -177,16 +190,11 @@ public final class Guard implements AutoCloseable {
             return Verdict.REFUSE_ADDRESS;
         }
         connection.standing(known.contains(connection.remoteAddress(), now) ? Standing.KNOWN : Standing.RETURNING);
-        synchronized (lock) {
-            return admission.claim(now, connection.customer(), connection.standing(), waitingOfTarget(), canRestrict);
-        }
+        return policy.claim(now, connection.customer(), connection.standing(), counters.underWay.count(), canRestrict);
     }
 
-    private double waitingOfTarget() {
-        return correction.waitingNow(counters.underWay.count(), cpus) / correction.targetWaiting();
-    }
-
-    Action act(GuardedConnection connection, Verdict verdict) {
+    /** @param canRestrict whether its engine can be told which protocol to speak: else its requests might not be seen */
+    Action act(GuardedConnection connection, Verdict verdict, boolean canRestrict) {
         if (connection.exempt()) {
             return Action.SERVE;
         }
@@ -200,28 +208,41 @@ public final class Guard implements AutoCloseable {
             case REFUSE_ADDRESS -> Refused.ADDRESS;
             default -> Refused.BUDGET;
         };
-        counters.refused(why).increment();
+        if (enforce && canRestrict && probes.opens(connection, verdict, policy.handshakeCpuNanos(), policy.cpus())) {
+            counters.probes.increment();
+            connection.beginProbe();
+            return Action.SERVE;
+        }
+        refused(why);
         (connection.standing().claims() ? counters.refusedClaims : counters.refusedNew).increment();
-        reports.refused(why);
         if (!enforce) {
             return Action.SERVE;
         }
-        if (settings.refusal() == Refusal.PAGE && why == Refused.BUDGET && affordsPage()) {
+        if (settings.refusal() == Refusal.PAGE && why == Refused.BUDGET && policy.affordsPage(nanoTime.getAsLong())) {
             connection.showPage();
             return Action.SERVE_PAGE;
         }
         return settings.refusal() == Refusal.CLOSE ? Action.CLOSE : Action.ALERT;
     }
 
-    private boolean affordsPage() {
-        synchronized (lock) {
-            double cost = costs.handshakeCpuNanos();
-            if (pageCpuNanos < cost) {
-                return false;
-            }
-            pageCpuNanos -= cost;
-            return true;
+    /** Whether a request is for a path that probes ask for. */
+    public boolean isHealth(String path) {
+        return probes.isHealth(path);
+    }
+
+    /** Somebody asked for one first. */
+    public void probed(InetAddress address, String serverName) {
+        probes.probed(address, serverName);
+    }
+
+    /** Whether a request is served on a connection that was let in for a probe. */
+    boolean servesProbe(GuardedConnection connection, boolean isHealth, boolean first) {
+        boolean serves = probes.serves(connection, isHealth, first, policy.cpus());
+        if (!serves) {
+            refused(Refused.BUDGET);
+            counters.refusedNew.increment();
         }
+        return serves;
     }
 
     void settle(GuardedConnection connection, Outcome outcome, long cpuNanos) {
@@ -233,33 +254,32 @@ public final class Guard implements AutoCloseable {
         }
         Verdict verdict = connection.verdict();
         if (verdict == Verdict.RESUME_ONLY && outcome == Outcome.FAILED && mode == Mode.ENFORCE) {
-            counters.refused(Refused.BAD_CLAIM).increment();
+            refused(Refused.BAD_CLAIM);
             counters.refusedClaims.increment();
-            reports.refused(Refused.BAD_CLAIM);
         }
-        synchronized (lock) {
-            if (verdict != null && !verdict.refuses()) {
-                admission.settle(verdict, connection.customer(), connection.standing(), outcome, cpuNanos);
+        policy.settle(connection, outcome, cpuNanos);
+        if (!connection.seesRequests()) {
+            policy.learn(outcome, cpuNanos);
+            if (outcome != Outcome.FAILED) {
+                known.add(connection.remoteAddress(), nanoTime.getAsLong());
             }
-            if (!connection.page()) {
-                costs.handshake(outcome, cpuNanos);
-            }
-        }
-        if (outcome != Outcome.FAILED && !connection.page()) {
-            known.add(connection.remoteAddress(), System.nanoTime());
         }
         if (connection.standing().claims()) {
             boolean good = outcome == Outcome.RESUMED;
             if (!good) {
                 counters.badClaims.increment();
             }
-            watch.claimed(connection.remoteAddress(), good, System.nanoTime());
+            watch.claimed(connection.remoteAddress(), good, nanoTime.getAsLong());
         }
     }
 
-    void requestsRan(Outcome outcome, long cpuNanos) {
+    void requestsRan(GuardedConnection connection, Outcome outcome, long cpuNanos) {
         counters.attributedCpuNanos.add(cpuNanos);
-        requestCpuNanos[outcome.ordinal()].add(cpuNanos);
+        if (connection.seesRequests()) {
+            probes.spent(cpuNanos); // no session: it says nothing about what one costs
+            return;
+        }
+        policy.requestsRan(outcome, cpuNanos);
     }
 
     Priority priority(RequestView request) {
@@ -270,16 +290,12 @@ public final class Guard implements AutoCloseable {
     }
 
     boolean sheds(RequestView request, Priority priority) {
-        if (!shed || mode == Mode.OFF || settings.health().matches(request.path())) {
+        if (!policy.shedding() || mode == Mode.OFF || stalled() || isHealth(request.path())) {
             return false;
         }
-        boolean sheds;
-        synchronized (lock) {
-            sheds = shedding.sheds(priority);
-        }
+        boolean sheds = policy.sheds(priority);
         if (sheds) {
-            counters.refused(Refused.SHED_REQUEST).increment();
-            reports.refused(Refused.SHED_REQUEST);
+            refused(Refused.SHED_REQUEST);
         }
         return sheds && mode == Mode.ENFORCE;
     }
@@ -291,13 +307,10 @@ public final class Guard implements AutoCloseable {
             // Gone in mid-handshake: only what it cost so far is spent.
             counters.vanished.increment();
             counters.attributedCpuNanos.add(connection.handshakeCpuNanos());
-            synchronized (lock) {
-                admission.settle(verdict, connection.customer(), connection.standing(), Outcome.FAILED,
-                    connection.handshakeCpuNanos());
-            }
+            policy.settle(connection, Outcome.FAILED, connection.handshakeCpuNanos());
             if (connection.standing().claims()) {
                 // Who claims what the server does not know has no key to go on with, and leaves.
-                watch.claimed(connection.remoteAddress(), false, System.nanoTime());
+                watch.claimed(connection.remoteAddress(), false, nanoTime.getAsLong());
             }
         }
     }
@@ -306,46 +319,46 @@ public final class Guard implements AutoCloseable {
 
     /** A tick ended; see {@link GuardThread}. */
     void passed(long nowNanos, Measured measured) {
-        synchronized (lock) {
-            for (Outcome outcome : Outcome.values()) {
-                costs.requests(outcome, requestCpuNanos[outcome.ordinal()].sumThenReset());
-            }
-            costs.passed(measured.seconds(), measured.attributedCpuNanos(), measured.processCpuNanos(), measured.cpus());
-            cpus = measured.cpus();
-            correction.passed(measured.seconds(), measured.utilization(), measured.waiting(), measured.forTurn(),
-                measured.competing(), admission.refusing(), admission.byBudget());
-            admission.passed(nowNanos, measured.seconds(), measured.cpus(), correction);
-            shedding.passed(measured.seconds(), admission.closed(), correction.contention() / correction.targetWaiting());
-            shed = shedding.level() > 0;
-            double mostPages = measured.cpus() * settings.pageShare() * 1e9;
-            pageCpuNanos = Math.min(Math.max(mostPages, costs.handshakeCpuNanos()),
-                pageCpuNanos + mostPages * measured.seconds());
+        policy.passed(nowNanos, measured);
+        if (watchdog.completed(nowNanos)) {
+            safely(reports::recovered);
         }
-        turns.passed(measured.seconds(), measured.utilization());
-        reports.passed(measured, snapshot());
+        safely(() -> turns.passed(measured.seconds(), measured.utilization()));
+        safely(() -> reports.passed(measured, snapshot()));
     }
 
     /** The figures of now, taken together. */
-    Snapshot snapshot() {
-        synchronized (lock) {
-            return new Snapshot(admission.refusing(), admission.newPerInterval(), admission.offeredCpus(),
-                costs.fullCpuNanos(), costs.resumedCpuNanos(), costs.failedCpuNanos(), costs.learnt(), correction.factor(),
-                correction.waiting(), shedding.level());
-        }
+    LockedPolicy.Snapshot snapshot() {
+        return policy.snapshot();
     }
-
-    record Snapshot(boolean refusing, long newPerInterval, double offeredCpus, double fullCpuNanos,
-                    double resumedCpuNanos, double failedCpuNanos, long learnt, double factor, double waiting, double shedLevel) {}
 
     String name() {
         return name;
     }
 
-    GuardSettings settings() {
-        return settings;
-    }
-
     Counters counters() {
         return counters;
+    }
+
+    /** This thread runs an event of this server. */
+    void runsEvent() {
+        failures.safely(runsEvent);
+    }
+
+    ServerThreads threads() {
+        return threads;
+    }
+
+    /** Clients that it can remember. */
+    int knownRoom() {
+        return known.room();
+    }
+
+    CarrierTime carrierTime() {
+        return carrierTime;
+    }
+
+    GuardThread thread() {
+        return thread;
     }
 }

@@ -10,6 +10,9 @@ public interface GuardMXBean {
     /** Whether connections are being refused now; in observe, whether they would be. */
     boolean isRefusing();
 
+    /** Whether everybody is admitted because the guard's own loop does not run. */
+    boolean isStalled();
+
     /** CPUs at hand. */
     double getCpus();
 
@@ -108,6 +111,9 @@ public interface GuardMXBean {
 
     /** Refusals answered with the page. */
     long getPages();
+
+    /** Connections let in although they were to be refused, to ask for a health path. */
+    long getProbes();
 
     /** Exceptions inside the guard; each let somebody in. */
     long getErrors();

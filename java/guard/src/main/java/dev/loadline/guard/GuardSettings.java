@@ -20,10 +20,11 @@ import java.util.Map;
  * @param exempt addresses that always pass
  * @param high paths that are shed last
  * @param low paths that are shed first
- * @param health paths that are never shed
+ * @param health paths that probes ask for, which are never shed
  * @param retryAfter what a 503 says
  * @param page body of a 503; it is HTML if it begins with '<'
  * @param pageShare share of the CPUs for pages
+ * @param probeShare share of the CPUs for probes while others are refused
  * @param cpus CPUs at hand; 0 to find out
  * @param fullCost CPU time of a new connection; zero to learn
  * @param resumedCost CPU time of a resumed connection; zero to learn
@@ -35,7 +36,7 @@ import java.util.Map;
  * @param badClaims bad claims of one address
  */
 public record GuardSettings(Mode mode, Refusal refusal, Addresses exempt, PathPatterns high, PathPatterns low,
-                            PathPatterns health, Duration retryAfter, String page, double pageShare, double cpus,
+                            PathPatterns health, Duration retryAfter, String page, double pageShare, double probeShare, double cpus,
                             Duration fullCost, Duration resumedCost, Duration interval, double targetWaiting,
                             double resumedCeiling, Duration helloTimeout, int ticketReuse, int badClaims) {
 
@@ -74,7 +75,7 @@ public record GuardSettings(Mode mode, Refusal refusal, Addresses exempt, PathPa
             read.parsed(Option.HIGH, PathPatterns::parse), read.parsed(Option.LOW, PathPatterns::parse),
             read.parsed(Option.HEALTH, PathPatterns::parse),
             read.duration(Option.RETRY_AFTER, Duration.ofSeconds(1), DAY),
-            read.page(), read.number(Option.PAGE_SHARE, 0, 1), read.number(Option.CPUS, 0, 65_536),
+            read.page(), read.number(Option.PAGE_SHARE, 0, 1), read.number(Option.PROBE_SHARE, 0, 1), read.number(Option.CPUS, 0, 65_536),
             read.duration(Option.FULL_COST, Duration.ZERO, DAY), read.duration(Option.RESUMED_COST, Duration.ZERO, DAY),
             read.duration(Option.INTERVAL, Duration.ofMillis(100), Duration.ofMinutes(1)),
             read.number(Option.TARGET_WAITING, 0.1, 1_000), read.number(Option.RESUMED_CEILING, 0.01, 1),

@@ -5,6 +5,8 @@ import dev.loadline.guard.cpu.ServerThreads;
 import java.lang.management.ManagementFactory;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 
 /** Measures a few times a second and moves the guard on. */
 final class GuardThread implements AutoCloseable {
@@ -17,28 +19,31 @@ final class GuardThread implements AutoCloseable {
     private static final ServerThreads.Spent NOTHING = new ServerThreads.Spent(0, 0);
 
     private final Guard guard;
+    private final LongSupplier nanoTime;
     private final CpusAtHand cpus;
     private final ServerThreads threads;
     private final List<Runnable> onTick = new CopyOnWriteArrayList<>();
     private final Thread thread;
     private volatile boolean closed;
     private boolean asking;
+    private CpusAtHand.Answer lastCpus = new CpusAtHand.Answer(Runtime.getRuntime().availableProcessors(), "processors");
     private long lastNanos;
     private long lastProcessNanos;
     private long lastAttributedNanos;
     private long lastQueuedNanos;
     private long lastTurnNanos;
 
-    GuardThread(Guard guard, String threadNames) {
+    GuardThread(Guard guard, LongSupplier nanoTime, CpusAtHand cpus) {
         this.guard = guard;
-        cpus = CpusAtHand.ofThisProcess(guard.settings().cpus());
-        threads = new ServerThreads(threadNames);
+        this.nanoTime = nanoTime;
+        this.cpus = cpus;
+        threads = guard.threads();
         thread = new Thread(this::run, "loadline-guard");
         thread.setDaemon(true);
     }
 
     void start() {
-        lastNanos = System.nanoTime();
+        lastNanos = nanoTime.getAsLong();
         lastProcessNanos = processCpuNanos();
         thread.start();
     }
@@ -53,6 +58,11 @@ final class GuardThread implements AutoCloseable {
         thread.interrupt();
     }
 
+    /** Waits for its end. */
+    void join() throws InterruptedException {
+        thread.join();
+    }
+
     private void run() {
         while (!closed) {
             try {
@@ -60,26 +70,38 @@ final class GuardThread implements AutoCloseable {
             } catch (InterruptedException e) {
                 continue; // closed
             }
-            try {
-                tick();
-                onTick.forEach(Runnable::run);
-            } catch (RuntimeException | LinkageError e) {
-                guard.failed(e);
-            }
+            guard.safely(this::tick);
+            onTick.forEach(guard::safely);
+        }
+    }
+
+    /** What somebody else says; when that fails, what was known before. */
+    private <T> T asked(Supplier<T> somebody, T before) {
+        try {
+            return somebody.get();
+        } catch (RuntimeException | Error e) {
+            guard.failed(e);
+            return before;
         }
     }
 
     private void tick() {
-        long now = System.nanoTime();
-        long process = processCpuNanos();
+        long now = nanoTime.getAsLong();
+        double seconds = (now - lastNanos) / 1e9;
+        if (!(seconds > 0)) {
+            return; // the clock stands still: nothing per second can be told
+        }
+        long process = asked(GuardThread::processCpuNanos, lastProcessNanos);
         long attributed = guard.counters().attributedCpuNanos.sum();
         long queued = guard.counters().queuedNanos.sum();
         long forTurn = guard.counters().turnNanos.sum();
         double underWay = guard.counters().underWay.nanosSinceLast(now);
-        double seconds = (now - lastNanos) / 1e9;
-        CpusAtHand.Answer at = cpus.now();
+        CpusAtHand.Answer at = lastCpus = asked(() -> cpus.now(guard::failed), lastCpus);
         double used = (process - lastProcessNanos) / (seconds * 1e9 * at.cpus());
-        ServerThreads.Spent spent = spent(used);
+        ServerThreads.Spent spent = asked(() -> spent(used), NOTHING);
+        if (threads.virtual()) {
+            guard.carrierTime().passed(seconds, spent.runNanos(), spent.waitNanos());
+        }
         double cpuNanos = seconds * 1e9 * at.cpus();
         double waited = spent.waitNanos() + queued - lastQueuedNanos;
         boolean measured = spent.runNanos() > LEAST_RUN_NANOS;
@@ -94,9 +116,12 @@ final class GuardThread implements AutoCloseable {
         lastTurnNanos = forTurn;
     }
 
-    /** Asking the kernel costs some microseconds per thread: only while it may matter. */
+    /**
+     * Asking the kernel costs some microseconds per thread: only while it may matter. Of carriers there are few, and
+     * what they ran is what costs are learnt from.
+     */
     private ServerThreads.Spent spent(double used) {
-        if (used < WORTH_ASKING && !guard.snapshot().refusing()) {
+        if (used < WORTH_ASKING && !guard.snapshot().refusing() && !threads.virtual()) {
             if (asking) {
                 threads.forget();
                 asking = false;

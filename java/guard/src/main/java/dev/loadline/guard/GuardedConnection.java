@@ -1,5 +1,6 @@
 package dev.loadline.guard;
 
+import dev.loadline.guard.cpu.VirtualThreads;
 import dev.loadline.guard.hello.ClientHello;
 import dev.loadline.guard.hello.Kind;
 import dev.loadline.guard.policy.Customer;
@@ -42,6 +43,8 @@ public final class GuardedConnection {
     private Customer customer = Customer.SILVER;
     private Standing standing = Standing.NEW;
     private boolean page;
+    private boolean probe;
+    private String serverName;
     private boolean exempt;
     private boolean important;
     private Outcome outcome;
@@ -68,22 +71,27 @@ public final class GuardedConnection {
             Kind kind = hello.kind(serverSpeaksTls13);
             boolean claims = kind.claims();
             standing = claims ? Standing.RETURNING : Standing.NEW;
-            customer = guard.classifier().customer(address, hello.sni());
+            serverName = hello.sni();
+            customer = guard.classifier().customer(address, serverName);
             if (exempt) {
                 guard.counters().exempt.increment();
             }
             verdict = guard.judge(this, claims ? hello.claim(serverSpeaksTls13) : null, canRestrict);
-            return guard.act(this, verdict);
-        } catch (RuntimeException | LinkageError e) {
+            return verdict == null ? Action.SERVE : guard.act(this, verdict, canRestrict);
+        } catch (RuntimeException | Error e) {
             guard.failed(e);
             verdict = null;
             return Action.SERVE;
         }
     }
 
-    /** Part of the handshake ran on this thread for so long. */
-    public void handshakeRan(long cpuNanos) {
-        handshakeCpuNanos += Math.max(0, cpuNanos);
+    /** Part of the handshake ran on this thread for so long, by {@link VirtualThreads#threadNanos}. */
+    public void handshakeRan(long threadNanos) {
+        handshakeCpuNanos += onVirtual() ? guard.carrierTime().handshake(Math.max(0, threadNanos)) : Math.max(0, threadNanos);
+    }
+
+    private static boolean onVirtual() {
+        return VirtualThreads.isVirtual(Thread.currentThread());
     }
 
     /** The handshake is complete, with a session of this creation time ({@code SSLSession.getCreationTime}). */
@@ -103,21 +111,22 @@ public final class GuardedConnection {
         outcome = now;
         try {
             guard.settle(this, now, handshakeCpuNanos);
-        } catch (RuntimeException | LinkageError e) {
+        } catch (RuntimeException | Error e) {
             guard.failed(e);
         }
     }
 
-    /** Requests of this connection ran on this thread for so long. */
-    public void requestsRan(long cpuNanos) {
+    /** Requests of this connection ran on this thread for so long, by {@link VirtualThreads#threadNanos}. */
+    public void requestsRan(long threadNanos) {
+        long cpuNanos = onVirtual() ? guard.carrierTime().requests(Math.max(0, threadNanos)) : threadNanos;
         if (outcome != null && cpuNanos > 0) {
-            guard.requestsRan(outcome, cpuNanos);
+            guard.requestsRan(this, outcome, cpuNanos);
         }
     }
 
     /** Whether its handshake will compute in full, as far as its hello tells. */
     public boolean computesInFull() {
-        return page || verdict == Verdict.ADMIT && !standing.claims() && !exempt;
+        return seesRequests() || verdict == Verdict.ADMIT && !standing.claims() && !exempt;
     }
 
     /** An event of this connection is handed to a worker, or waits for its turn. */
@@ -136,6 +145,7 @@ public final class GuardedConnection {
     /** A worker begins with it. */
     public void begun() {
         guard.counters().queuedNanos.add(sinceDispatched());
+        guard.runsEvent();
     }
 
     private long sinceDispatched() {
@@ -163,12 +173,23 @@ public final class GuardedConnection {
                 guard.counters().pages.increment();
                 return true;
             }
+            if (requests == 0 || probe) {
+                boolean health = guard.isHealth(request.path());
+                if (requests == 0 && health) {
+                    guard.probed(address, serverName);
+                }
+                if (probe && !guard.servesProbe(this, health, requests == 0)) {
+                    page = true;
+                    guard.counters().pages.increment();
+                    return true;
+                }
+            }
             Priority priority = guard.priority(request);
             // Who has come to an important step of a session is about to complete it.
             important |= priority == Priority.HIGH;
             requests++;
             return !exempt && guard.sheds(request, important ? Priority.HIGH : priority);
-        } catch (RuntimeException | LinkageError e) {
+        } catch (RuntimeException | Error e) {
             guard.failed(e);
             return false;
         }
@@ -177,6 +198,18 @@ public final class GuardedConnection {
     /** Whether it was let in only to see the page: close it after that. */
     public boolean page() {
         return page;
+    }
+
+    /**
+     * Whether it was refused, and let in all the same to see the page, or to show that it is a probe: each of its
+     * requests must be seen, and no session has begun.
+     */
+    public boolean seesRequests() {
+        return page || probe;
+    }
+
+    void beginProbe() {
+        probe = true;
     }
 
     void showPage() {
@@ -199,7 +232,7 @@ public final class GuardedConnection {
         }
         try {
             guard.closed(this);
-        } catch (RuntimeException | LinkageError e) {
+        } catch (RuntimeException | Error e) {
             guard.failed(e);
         }
     }
@@ -207,6 +240,11 @@ public final class GuardedConnection {
     /** The client. */
     public InetAddress remoteAddress() {
         return address;
+    }
+
+    /** In its hello; null when there was none. */
+    String serverName() {
+        return serverName;
     }
 
     Verdict verdict() {

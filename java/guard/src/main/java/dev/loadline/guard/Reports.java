@@ -1,7 +1,9 @@
 package dev.loadline.guard;
 
 import java.lang.management.ManagementFactory;
+import java.util.HashMap;
 import java.util.Locale;
+import java.util.Map;
 import javax.management.JMException;
 import javax.management.ObjectName;
 
@@ -9,13 +11,15 @@ import javax.management.ObjectName;
 final class Reports implements GuardMXBean {
     private static final System.Logger LOG = System.getLogger("loadline-guard");
     private static final long ERROR_LOG_NANOS = 60_000_000_000L;
+    private static final int MOST_KINDS = 100;
     private static final long LEARNT_ENOUGH = 1_000;
 
     private final Guard guard;
     private final Counters counters;
     private ObjectName objectName;
     private volatile Measured measured = new Measured(1, 1, "not measured yet", 0, 0, 0, 0, Double.NaN);
-    private Long lastErrorNanos;
+    /** When an error of a kind was logged last. */
+    private final Map<String, Long> errorLoggedNanos = new HashMap<>();
     private boolean saidLearnt;
     private double connectionsPerSecond;
     private long lastConnections;
@@ -63,16 +67,32 @@ final class Reports implements GuardMXBean {
         Events.refused(guard.name(), why);
     }
 
+    /** Each kind of error once a minute: one that repeats itself hides no other. */
     synchronized void failed(Throwable e) {
         long now = System.nanoTime();
-        if (lastErrorNanos == null || now - lastErrorNanos > ERROR_LOG_NANOS) {
-            lastErrorNanos = now;
+        StackTraceElement[] at = e.getStackTrace();
+        String kind = e.getClass().getName() + (at.length == 0 ? "" : at[0]);
+        Long last = errorLoggedNanos.get(kind);
+        if (last == null || now - last > ERROR_LOG_NANOS) {
+            if (errorLoggedNanos.size() >= MOST_KINDS) {
+                errorLoggedNanos.clear();
+            }
+            errorLoggedNanos.put(kind, now);
             LOG.log(System.Logger.Level.ERROR, "loadline-guard: an error inside the guard; who it was about is"
                 + " served as without a guard (" + counters.errors.sum() + " so far)", e);
         }
     }
 
-    void passed(Measured now, Guard.Snapshot state) {
+    void stalled(double seconds) {
+        LOG.log(System.Logger.Level.ERROR, String.format(Locale.ROOT, "loadline-guard: nothing was measured for %.1f s:"
+            + " everybody is admitted until it is again", seconds));
+    }
+
+    void recovered() {
+        LOG.log(System.Logger.Level.WARNING, "loadline-guard: measuring again; " + doing());
+    }
+
+    void passed(Measured now, LockedPolicy.Snapshot state) {
         boolean first = measured.cpusFrom().equals("not measured yet");
         boolean otherCpus = measured.cpus() != now.cpus();
         measured = now;
@@ -81,6 +101,9 @@ final class Reports implements GuardMXBean {
         connectionsPerSecond += ((connections - lastConnections) / now.seconds() - connectionsPerSecond) * weight;
         lastConnections = connections;
         Events.budget(guard.name(), now, state);
+        if (first) {
+            info(String.format(Locale.ROOT, "loadline-guard: room to know %,d clients by their addresses", guard.knownRoom()));
+        }
         if (first || otherCpus || !saidLearnt && state.learnt() >= LEARNT_ENOUGH) {
             saidLearnt = state.learnt() >= LEARNT_ENOUGH;
             info(summary(state));
@@ -105,7 +128,7 @@ final class Reports implements GuardMXBean {
         LOG.log(System.Logger.Level.INFO, text);
     }
 
-    private String summary(Guard.Snapshot state) {
+    private String summary(LockedPolicy.Snapshot state) {
         return String.format(Locale.ROOT, "loadline-guard: %s CPU%s (%s); new connection %.1f ms, resumed %.1f ms (%s); %s",
             number(measured.cpus()), measured.cpus() == 1 ? "" : "s", measured.cpusFrom(), state.fullCpuNanos() / 1e6,
             state.resumedCpuNanos() / 1e6, state.learnt() == 0 ? "assumed until learnt" : String.format(Locale.ROOT,
@@ -120,7 +143,7 @@ final class Reports implements GuardMXBean {
         };
     }
 
-    private String began(Guard.Snapshot state) {
+    private String began(LockedPolicy.Snapshot state) {
         double seconds = guard.settings().interval().toNanos() / 1e9;
         return String.format(Locale.ROOT, "loadline-guard: %s new connections: %.0f connections/s offered, %.0f new/s can be"
             + " served beside those who resume; CPUs %.0f%% used, %.1f threads waiting per CPU",
@@ -160,6 +183,11 @@ final class Reports implements GuardMXBean {
     @Override
     public boolean isRefusing() {
         return guard.snapshot().refusing();
+    }
+
+    @Override
+    public boolean isStalled() {
+        return guard.stalled();
     }
 
     @Override
@@ -335,6 +363,11 @@ final class Reports implements GuardMXBean {
     @Override
     public long getPages() {
         return counters.pages.sum();
+    }
+
+    @Override
+    public long getProbes() {
+        return counters.probes.sum();
     }
 
     @Override

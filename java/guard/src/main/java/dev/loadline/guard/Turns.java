@@ -34,13 +34,27 @@ public final class Turns {
 
     private enum State { NEW, WAITING, COMPUTING, OVER }
 
+    /** Who is told what happens; does not throw. */
+    public interface Told {
+        /** It has to wait. In the order of events, with the lock held: to be short. */
+        default void waits(long key) {}
+
+        /** It waits no longer: its turn has come, or it is gone. In the order of events, with the lock held. */
+        default void goesOn(long key) {}
+
+        /** What a task threw whose turn had come: neither those behind it nor who gave the turn back suffer. */
+        void failed(Throwable e);
+    }
+
     /** One handshake's. */
     public final class Turn {
+        private final long key;
         private final Runnable goOn;
         private State state = State.NEW;
         private int ticks;
 
-        private Turn(Runnable goOn) {
+        private Turn(long key, Runnable goOn) {
+            this.key = key;
             this.goOn = goOn;
         }
 
@@ -60,6 +74,7 @@ public final class Turns {
                     return true;
                 }
                 state = State.WAITING;
+                told.waits(key);
                 if (waiting.isEmpty()) {
                     waitedFromNanos = nanoTime.getAsLong();
                 }
@@ -75,6 +90,7 @@ public final class Turns {
                     case WAITING -> {
                         waiting.remove(this);
                         waitedSoFar();
+                        told.goesOn(key);
                     }
                     case COMPUTING -> computing.remove(this);
                     case NEW, OVER -> { }
@@ -87,6 +103,7 @@ public final class Turns {
 
     private final IntSupplier cpus;
     private final LongSupplier nanoTime;
+    private final Told told;
     private final Queue<Turn> waiting = new ArrayDeque<>();
     private final Set<Turn> computing = new HashSet<>();
     private double width = 1;
@@ -99,15 +116,20 @@ public final class Turns {
     /**
      * @param cpus how many can compute at a time; asked often
      * @param nanoTime a clock
+     * @param told what happens
      */
-    public Turns(IntSupplier cpus, LongSupplier nanoTime) {
+    public Turns(IntSupplier cpus, LongSupplier nanoTime, Told told) {
         this.cpus = cpus;
         this.nanoTime = nanoTime;
+        this.told = told;
     }
 
-    /** @param goOn begins the work and returns; called at most once, and only after {@link Turn#enter} said false */
-    public Turn turn(Runnable goOn) {
-        return new Turn(goOn);
+    /**
+     * @param key of the connection, for whoever is told
+     * @param goOn begins the work and returns; called at most once, and only after {@link Turn#enter} said false
+     */
+    public Turn turn(long key, Runnable goOn) {
+        return new Turn(key, goOn);
     }
 
     /** Those whose turn has not come. */
@@ -150,6 +172,11 @@ public final class Turns {
         next();
     }
 
+    /** More may compute than a moment ago: lets them. */
+    void goOn() {
+        next();
+    }
+
     /** Somebody has waited until now. */
     private void waitedSoFar() {
         long now = nanoTime.getAsLong();
@@ -170,6 +197,8 @@ public final class Turns {
         for (Turn turn = come(); turn != null; turn = come()) {
             try {
                 turn.goOn.run();
+            } catch (RuntimeException | Error e) {
+                told.failed(e);
             } finally {
                 synchronized (this) {
                     handingOut = false;
@@ -189,6 +218,7 @@ public final class Turns {
             Turn turn = waiting.remove();
             waitedSoFar();
             begin(turn);
+            told.goesOn(turn.key);
             return turn;
         }
     }

@@ -19,6 +19,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import jdk.jfr.Recording;
 import jdk.jfr.consumer.RecordedEvent;
@@ -29,7 +30,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** The guard as an adapter uses it, with ticks given by hand. */
 class GuardTest {
     private static final InetAddress SOMEBODY = InetAddress.getLoopbackAddress();
-    private static final String ONE_NEW = "cpus=1; fullCost=80000s; resumedCost=1us";
+    private static final String ONE_NEW = "cpus=1; fullCost=80000s; resumedCost=1us; probeShare=0";
 
     private static ClientHello hello(String ticket) {
         return new ClientHello(0x303, false, new byte[0], ticket == null ? null : ticket.getBytes(), null, 0, false, null,
@@ -37,7 +38,7 @@ class GuardTest {
     }
 
     private static Guard guard(String options) {
-        return new Guard("test", "no such thread", GuardSettings.of(options));
+        return new Guard("test", GuardSettings.of(options));
     }
 
     private static void tick(Guard guard, double waiting) {
@@ -229,16 +230,17 @@ class GuardTest {
     void events_that_never_end_keep_nobody_out_for_ever() throws Exception {
         assumeTrue(Files.isReadable(Path.of("/proc/self/schedstat")), "only Linux says what threads wait for");
         var stop = new AtomicBoolean();
-        var worker = new Thread(() -> {
-            while (!stop.get()) {
-                long end = System.nanoTime() + 2_000_000;
-                while (System.nanoTime() < end) {
-                    Thread.onSpinWait();
+        try (Guard guard = new Guard("test", GuardSettings.of("cpus=1; fullCost=20ms; resumedCost=1us; probeShare=0"))) {
+            var worker = new Thread(() -> {
+                guard.threads().runsEvent();
+                while (!stop.get()) {
+                    long end = System.nanoTime() + 2_000_000;
+                    while (System.nanoTime() < end) {
+                        Thread.onSpinWait();
+                    }
+                    LockSupport.parkNanos(20_000_000);
                 }
-                LockSupport.parkNanos(20_000_000);
-            }
-        }, "test-worker");
-        try (Guard guard = new Guard("test", "test-worker", GuardSettings.of("cpus=1; fullCost=20ms; resumedCost=1us"))) {
+            });
             for (int i = 0; i < 40; i++) {
                 served(guard).dispatched(); // more than half an interval carries: it begins to refuse
             }
@@ -272,13 +274,28 @@ class GuardTest {
     void figures_are_in_micrometer() {
         Guard guard = guard(ONE_NEW);
         var registry = new SimpleMeterRegistry();
-        new GuardMetrics(guard, "https").bindTo(registry);
+        new GuardMetrics(() -> guard, "https").bindTo(registry);
         served(guard);
         guard.connection(SOMEBODY).decide(hello(null), true, true);
         assertEquals(1, registry.get("loadline.guard.refused").tags("reason", "budget", "connector", "https")
             .functionCounter().count());
         assertEquals(1, registry.get("loadline.guard.handshakes").tag("kind", "full").functionCounter().count());
         assertEquals(1, registry.get("loadline.guard.refusing").gauge().value());
+    }
+
+    /** As a Spring Boot application does, before its connector starts. */
+    @Test
+    void meters_may_be_bound_before_there_is_a_guard() {
+        var there = new AtomicReference<Guard>();
+        var registry = new SimpleMeterRegistry();
+        new GuardMetrics(there::get, "https").bindTo(registry);
+        assertEquals(0, registry.get("loadline.guard.handshakes").tag("kind", "full").functionCounter().count());
+        assertTrue(Double.isNaN(registry.get("loadline.guard.refusing").gauge().value()));
+        assertTrue(Double.isNaN(registry.get("loadline.guard.cost").tag("kind", "new").gauge().value()));
+        there.set(guard(""));
+        served(there.get());
+        assertEquals(1, registry.get("loadline.guard.handshakes").tag("kind", "full").functionCounter().count());
+        assertEquals(0, registry.get("loadline.guard.refusing").gauge().value());
     }
 
     @Test

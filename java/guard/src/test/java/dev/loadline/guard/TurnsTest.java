@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executors;
@@ -16,7 +17,23 @@ import org.junit.jupiter.api.Test;
 class TurnsTest {
     private final AtomicInteger most = new AtomicInteger(1);
     private long nanos;
-    private final Turns turns = new Turns(most::get, () -> nanos);
+    private final List<String> told = Collections.synchronizedList(new ArrayList<>());
+    private final Turns turns = new Turns(most::get, () -> nanos, new Turns.Told() {
+        @Override
+        public void waits(long key) {
+            told.add("waits " + key);
+        }
+
+        @Override
+        public void goesOn(long key) {
+            told.add("goes on " + key);
+        }
+
+        @Override
+        public void failed(Throwable e) {
+            throw new AssertionError(e);
+        }
+    });
     private final List<String> came = new ArrayList<>();
 
     /** A tick ends in which the CPUs were used so far. */
@@ -26,7 +43,7 @@ class TurnsTest {
     }
 
     private Turns.Turn turn(String name) {
-        return turns.turn(() -> came.add(name));
+        return turns.turn(0, () -> came.add(name));
     }
 
     @Test
@@ -68,7 +85,7 @@ class TurnsTest {
         AtomicInteger refused = new AtomicInteger();
         for (int i = 0; i < 100_000; i++) {
             AtomicReference<Turns.Turn> own = new AtomicReference<>();
-            own.set(turns.turn(() -> {
+            own.set(turns.turn(0, () -> {
                 refused.incrementAndGet();
                 own.get().over();
             }));
@@ -77,6 +94,20 @@ class TurnsTest {
         first.over();
         assertEquals(100_000, refused.get());
         assertEquals(0, turns.waiting() + turns.computing());
+    }
+
+    @Test
+    void each_wait_is_told_by_its_begin_and_its_end_however_it_ends() {
+        Turns.Turn[] all = new Turns.Turn[3];
+        for (int i = 0; i < 3; i++) {
+            all[i] = turns.turn(i, () -> { });
+            all[i].enter();
+        }
+        assertEquals(List.of("waits 1", "waits 2"), told);
+        all[1].over(); // it is gone
+        all[0].over();
+        all[2].over();
+        assertEquals(List.of("waits 1", "waits 2", "goes on 1", "goes on 2"), told);
     }
 
     @Test
@@ -184,7 +215,7 @@ class TurnsTest {
                     turn.get().over();
                     done.countDown();
                 };
-                turn.set(turns.turn(() -> pool.execute(work)));
+                turn.set(turns.turn(0, () -> pool.execute(work)));
                 pool.execute(() -> {
                     if (turn.get().enter()) {
                         work.run();

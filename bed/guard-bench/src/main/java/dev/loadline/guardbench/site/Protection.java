@@ -16,13 +16,13 @@ import org.apache.tomcat.util.descriptor.web.FilterMap;
  * Puts one protection in front of the site. {@code -Dprotection=} names it: {@code unguarded} (Tomcat as it
  * comes), {@code guarded} (the guard; {@code -Dprotection.guard} holds its options), {@code tomcat-limits},
  * {@code concurrency-limits}, {@code resilience4j}; each peer's figures are properties of their own. Tomcat's limits
- * can be set for each of them.
+ * and virtual threads can be set for each of them.
  * {@code -Dprotection.counts=FILE} has {@link ReplyCounts} written.
  */
 public final class Protection implements ConnectorExtension {
     private static final String GUARDED = "dev.loadline.guard.tomcat.GuardedHttp11Protocol";
 
-    private static final String[] LIMITS = {"maxConnections", "acceptCount", "maxThreads", "minSpareThreads"};
+    private static final String[] LIMITS = {"maxConnections", "acceptCount", "maxThreads", "minSpareThreads", "useVirtualThreads"};
 
     private final String name = System.getProperty("protection", "unguarded");
 

@@ -4,8 +4,10 @@ import dev.loadline.guard.Guard;
 import dev.loadline.guard.GuardedConnection;
 import dev.loadline.guard.RequestView;
 import java.net.InetAddress;
+import java.net.UnknownHostException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import org.apache.coyote.ActionCode;
 import org.apache.coyote.Adapter;
 import org.apache.coyote.Request;
 import org.apache.coyote.Response;
@@ -25,6 +27,9 @@ final class GuardedAdapter implements Adapter {
     public void service(Request request, Response response) throws Exception {
         Guard guard = endpoint.active();
         GuardedConnection connection = Serving.current();
+        if (guard != null && connection == null) {
+            learnProber(guard, request);
+        }
         if (guard != null && connection != null && connection.refusesRequest(new View(request, connection))) {
             refuse(guard, connection, response);
             return;
@@ -32,10 +37,18 @@ final class GuardedAdapter implements Adapter {
         next.service(request, response);
     }
 
+    /** Streams of HTTP/2 are not told apart by connection; that their client asks for a health path is told all the same. */
+    private static void learnProber(Guard guard, Request request) throws UnknownHostException {
+        if (guard.isHealth(request.requestURI().toString())) {
+            request.action(ActionCode.REQ_HOST_ADDR_ATTRIBUTE, null);
+            guard.probed(InetAddress.getByName(request.remoteAddr().toString()), null);
+        }
+    }
+
     private static void refuse(Guard guard, GuardedConnection connection, Response response) throws Exception {
-        byte[] body = guard.page().getBytes(StandardCharsets.UTF_8);
+        byte[] body = guard.settings().page().getBytes(StandardCharsets.UTF_8);
         response.setStatus(503);
-        response.setHeader("Retry-After", Long.toString(guard.retryAfterSeconds()));
+        response.setHeader("Retry-After", Long.toString(guard.settings().retryAfter().toSeconds()));
         response.setHeader("Cache-Control", "no-store");
         if (connection.page()) {
             response.setHeader("Connection", "close");
@@ -43,7 +56,7 @@ final class GuardedAdapter implements Adapter {
         response.setContentType(body.length > 0 && body[0] == '<' ? "text/html;charset=utf-8" : "text/plain;charset=utf-8");
         response.setContentLength(body.length);
         response.doWrite(ByteBuffer.wrap(body));
-        response.action(org.apache.coyote.ActionCode.CLOSE, null);
+        response.action(ActionCode.CLOSE, null);
     }
 
     private record View(Request request, GuardedConnection connection) implements RequestView {

@@ -4,7 +4,9 @@ import dev.loadline.guard.Action;
 import dev.loadline.guard.Guard;
 import dev.loadline.guard.GuardedConnection;
 import dev.loadline.guard.Mode;
+import dev.loadline.guard.Refusal;
 import dev.loadline.guard.Refused;
+import dev.loadline.guard.cpu.VirtualThreads;
 import dev.loadline.guard.hello.ClientHelloReader;
 import dev.loadline.guard.hello.NotTls;
 import java.io.IOException;
@@ -88,7 +90,7 @@ final class GuardedChannel extends SecureNioChannel {
             return heard;
         } catch (IOException e) {
             return Heard.CLOSE; // the client is gone
-        } catch (RuntimeException | LinkageError e) {
+        } catch (RuntimeException | Error e) {
             if (guard != null) {
                 guard.failed(e);
             }
@@ -186,10 +188,14 @@ final class GuardedChannel extends SecureNioChannel {
         }
         Serving now = wrapper.serving();
         boolean restricted = action == Action.SERVE_RESUMED_ONLY;
-        if (restricted && sslEngine == null) {
-            ResumeOnly.begin();
+        if (sslEngine == null) {
+            if (restricted) {
+                EngineWish.RESUME_ONLY.begin();
+            } else if (now.connection().seesRequests()) {
+                EngineWish.HTTP_1.begin();
+            }
         }
-        long begin = GuardedEndpoint.cpuNanos();
+        long begin = VirtualThreads.threadNanos();
         int result = 0;
         SSLException failure = null;
         try {
@@ -203,8 +209,8 @@ final class GuardedChannel extends SecureNioChannel {
             result = REFUSED;
             return result;
         } finally {
-            ResumeOnly.end();
-            now.handshakeRan(GuardedEndpoint.cpuNanos() - begin);
+            EngineWish.end();
+            now.handshakeRan(VirtualThreads.threadNanos() - begin);
             if (failure != null || result == -1 && sslEngine != null && sslEngine.isOutboundDone()) {
                 now.connection().handshakeFailed();
             } else if (handshakeComplete) {
@@ -220,7 +226,7 @@ final class GuardedChannel extends SecureNioChannel {
     private void refuse(GuardedSocketWrapper wrapper) throws IOException {
         sslEngine = null;
         Guard guard = endpoint.active();
-        if (guard != null && guard.alerts()) {
+        if (guard != null && guard.settings().refusal() != Refusal.CLOSE) {
             sc.write(ByteBuffer.wrap(Guard.ALERT));
         }
         wrapper.close();

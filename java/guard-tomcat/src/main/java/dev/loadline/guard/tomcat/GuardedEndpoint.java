@@ -4,8 +4,6 @@ import dev.loadline.guard.Guard;
 import dev.loadline.guard.Mode;
 import dev.loadline.guard.Refused;
 import dev.loadline.guard.Turns;
-import java.lang.management.ManagementFactory;
-import java.lang.management.ThreadMXBean;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.channels.SocketChannel;
@@ -23,8 +21,6 @@ import org.apache.tomcat.util.net.SocketWrapperBase;
 /** An endpoint that asks the guard before it hands a new connection to a worker. */
 public class GuardedEndpoint extends NioEndpoint {
     private static final System.Logger LOG = System.getLogger("loadline-guard");
-    private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
-    private static final boolean CPU_TIME = THREADS.isCurrentThreadCpuTimeSupported();
     private static final InetAddress UNKNOWN = InetAddress.getLoopbackAddress();
     private static final long SAY_AGAIN_NANOS = 60_000_000_000L;
 
@@ -193,7 +189,7 @@ public class GuardedEndpoint extends NioEndpoint {
         if (now == null || !serving.connection().computesInFull()) {
             return false;
         }
-        Turns.Turn turn = now.turns().turn(() -> {
+        Turns.Turn turn = now.turns().turn(System.identityHashCode(guarded), () -> {
             serving.connection().turnCame();
             if (!toWorker(guarded, event, true)) {
                 guarded.close();
@@ -219,7 +215,7 @@ public class GuardedEndpoint extends NioEndpoint {
         for (GuardedSocketWrapper guarded : greeting) {
             if (!guarded.greeting()) {
                 greeting.remove(guarded);
-            } else if (now.mode() == Mode.ENFORCE && guarded.timeOut(nanos, now.helloTimeoutNanos())) {
+            } else if (now.mode() == Mode.ENFORCE && guarded.timeOut(nanos, now.settings().helloTimeout().toNanos())) {
                 greeting.remove(guarded);
                 now.refusedUnheard(Refused.SLOW_HELLO);
             }
@@ -252,19 +248,7 @@ public class GuardedEndpoint extends NioEndpoint {
         return new GuardedProcessor(wrapper, event);
     }
 
-    /** CPU time of this thread; 0 where it cannot be known, as on a virtual thread. */
-    static long cpuNanos() {
-        if (!CPU_TIME) {
-            return 0;
-        }
-        try {
-            return Math.max(0, THREADS.getCurrentThreadCpuTime());
-        } catch (UnsupportedOperationException e) {
-            return 0;
-        }
-    }
-
-    /** A worker's task: as in {@code NioEndpoint}, with its CPU time and its time in the queue reported. */
+    /** A worker's task: as in {@code NioEndpoint}, with its time on the thread and in the queue reported. */
     protected class GuardedProcessor extends SocketProcessor {
         public GuardedProcessor(SocketWrapperBase<NioChannel> wrapper, SocketEvent event) {
             super(wrapper, event);

@@ -69,8 +69,7 @@ public class GuardedHttp11Protocol extends Http11NioProtocol {
     public void start() throws Exception {
         if (isSSLEnabled()) {
             GuardSettings settings = GuardSettings.of(options);
-            // Tomcat names its threads after the endpoint: https-jsse-nio-8443-exec-1, …-Poller.
-            guard = new Guard(endpoint.getName(), endpoint.getName(), settings);
+            guard = new Guard(endpoint.getName(), settings);
             if (classifier != null) {
                 guard.classifier(classifier);
             }

@@ -47,7 +47,7 @@ public class GuardedSslImplementation extends JSSEImplementation {
 
         @Override
         public SSLEngine createSSLEngine() {
-            return ResumeOnly.apply(context.createSSLEngine());
+            return EngineWish.apply(context.createSSLEngine());
         }
 
         @Override

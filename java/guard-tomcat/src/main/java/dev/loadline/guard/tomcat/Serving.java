@@ -2,6 +2,7 @@ package dev.loadline.guard.tomcat;
 
 import dev.loadline.guard.GuardedConnection;
 import dev.loadline.guard.Turns;
+import dev.loadline.guard.cpu.VirtualThreads;
 import java.util.concurrent.atomic.AtomicReference;
 
 /** One connection while a worker runs for it: tells the guard what the run cost. */
@@ -10,8 +11,8 @@ final class Serving {
 
     private final GuardedConnection connection;
     private final AtomicReference<Turns.Turn> turn = new AtomicReference<>();
-    private long beginCpuNanos;
-    private long handshakeCpuNanos;
+    private long beginNanos;
+    private long handshakeNanos;
 
     Serving(GuardedConnection connection) {
         this.connection = connection;
@@ -42,21 +43,21 @@ final class Serving {
 
     void begin() {
         connection.begun();
-        handshakeCpuNanos = 0;
-        beginCpuNanos = GuardedEndpoint.cpuNanos();
+        handshakeNanos = 0;
+        beginNanos = VirtualThreads.threadNanos();
         CURRENT.set(this);
     }
 
     /** Part of this run was the handshake. */
-    void handshakeRan(long cpuNanos) {
-        handshakeCpuNanos += cpuNanos;
-        connection.handshakeRan(cpuNanos);
+    void handshakeRan(long threadNanos) {
+        handshakeNanos += threadNanos;
+        connection.handshakeRan(threadNanos);
     }
 
     void end() {
         CURRENT.remove();
         turnOver();
         connection.done();
-        connection.requestsRan(GuardedEndpoint.cpuNanos() - beginCpuNanos - handshakeCpuNanos);
+        connection.requestsRan(VirtualThreads.threadNanos() - beginNanos - handshakeNanos);
     }
 }

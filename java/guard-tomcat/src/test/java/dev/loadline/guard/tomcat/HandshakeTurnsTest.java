@@ -3,8 +3,10 @@ package dev.loadline.guard.tomcat;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.loadline.Loadline;
 import java.io.IOException;
 import java.net.Socket;
+import java.util.List;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -25,7 +27,7 @@ class HandshakeTurnsTest {
     void a_full_handshake_waits_for_its_turn() throws Exception {
         try (var server = new TestServer("cpus=1", ChaosTest.TLS); var pool = new Pool(8)) {
             var turns = server.protocol().guard().turns();
-            var held = turns.turn(() -> { });
+            var held = turns.turn(0, () -> { });
             assertTrue(held.enter());
             var served = new AtomicInteger();
             TestServer.until("one is let in, and waits", () -> {
@@ -39,13 +41,29 @@ class HandshakeTurnsTest {
         }
     }
 
+    /** By the key that the recorder has for connections, so that an analysis can tell who made it wait. */
+    @Test
+    void a_wait_for_a_turn_is_in_a_recording_of_loadline() throws Exception {
+        try (var server = new TestServer("cpus=1", ChaosTest.TLS); var pool = new Pool(1)) {
+            var held = server.protocol().guard().turns().turn(0, () -> { });
+            assertTrue(held.enter());
+            Loadline.TOLD.clear();
+            pool.execute(() -> new TlsClient("TLSv1.3", server.port()).served());
+            TestServer.until("it waits", () -> server.figures().getHandshakesWaiting() == 1);
+            int key = System.identityHashCode(server.endpoint().getConnections().iterator().next());
+            assertEquals(List.of("guard handshake waits " + key), Loadline.TOLD);
+            held.over();
+            assertEquals(List.of("guard handshake waits " + key, "guard handshake goes on " + key), Loadline.TOLD);
+        }
+    }
+
     @Test
     void who_vanishes_while_it_waits_for_its_turn_does_not_take_it() throws Exception {
         try (var server = new TestServer(FEW_NEW, ChaosTest.TLS)) {
             byte[] hello = new TlsClient("TLSv1.3", server.port()).hello();
             untilRefused(server);
             var turns = server.protocol().guard().turns();
-            var held = turns.turn(() -> { });
+            var held = turns.turn(0, () -> { });
             assertTrue(held.enter());
             TestServer.until("one is let in, and waits", () -> {
                 try (var socket = new Socket("127.0.0.1", server.port())) {
@@ -69,7 +87,7 @@ class HandshakeTurnsTest {
     void who_waits_for_its_turn_when_the_connector_stops_is_closed() throws Exception {
         try (var server = new TestServer("cpus=1", ChaosTest.TLS)) {
             byte[] hello = new TlsClient("TLSv1.3", server.port()).hello();
-            assertTrue(server.protocol().guard().turns().turn(() -> { }).enter());
+            assertTrue(server.protocol().guard().turns().turn(0, () -> { }).enter());
             try (var socket = new Socket("127.0.0.1", server.port())) {
                 socket.setSoTimeout(20_000);
                 socket.getOutputStream().write(hello);

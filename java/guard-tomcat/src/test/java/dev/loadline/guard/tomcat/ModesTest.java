@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.loadline.guard.Mode;
 import dev.loadline.guard.RequestClassifier;
 import dev.loadline.guard.RequestView;
 import dev.loadline.guard.policy.Customer;
@@ -14,8 +15,11 @@ import dev.loadline.guard.policy.Priority;
 import java.lang.management.ManagementFactory;
 import java.net.InetAddress;
 import java.net.Socket;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.logging.Handler;
 import java.util.logging.LogRecord;
 import java.util.logging.Logger;
@@ -97,6 +101,56 @@ class ModesTest {
         }
     }
 
+    /** Who waits for a turn or was about to be refused goes on; who was let in notices nothing. */
+    @Test
+    void switched_off_under_load_the_server_serves_everybody_as_without_a_guard() throws Exception {
+        try (var server = new TestServer("cpus=1; fullCost=200ms; resumedCost=1us; probeShare=0", TLS)) {
+            var stop = new AtomicBoolean();
+            var off = new AtomicBoolean();
+            var served = new AtomicInteger();
+            var refusedWhileOff = new AtomicInteger();
+            var brokenSessions = new AtomicInteger();
+            var threads = new ArrayList<Thread>();
+            for (int i = 0; i < 6; i++) {
+                var thread = new Thread(() -> {
+                    while (!stop.get()) {
+                        boolean wasOff = off.get();
+                        boolean begun = false;
+                        try (var socket = stranger(server).connect()) {
+                            begun = TlsClient.get(socket, "/1", false).startsWith("HTTP/1.1 200");
+                            TlsClient.get(socket, "/2", false);
+                            served.incrementAndGet();
+                        } catch (Exception e) {
+                            (begun ? brokenSessions : refusedWhileOff).addAndGet(begun || wasOff ? 1 : 0);
+                        }
+                    }
+                });
+                thread.start();
+                threads.add(thread);
+            }
+            TestServer.until("it refuses", () -> server.figures().getRefusedNew() > 20);
+            server.protocol().guard().mode(Mode.OFF);
+            off.set(true);
+            int before = served.get();
+            TestServer.until("many are served", () -> served.get() > before + 100);
+            long looked = server.figures().getConnections();
+            int then = served.get();
+            TestServer.until("more are served", () -> served.get() > then + 50);
+            assertEquals(looked, server.figures().getConnections(), "nobody is looked at");
+            assertEquals(0, server.figures().getHandshakesWaiting());
+            stop.set(true);
+            for (Thread thread : threads) {
+                thread.join();
+            }
+            server.protocol().guard().mode(Mode.ENFORCE);
+            stranger(server).served();
+            assertEquals(looked + 1, server.figures().getConnections(), "it looks again");
+            assertEquals(0, brokenSessions.get());
+            assertEquals(0, refusedWhileOff.get());
+            assertEquals(0, server.figures().getErrors());
+        }
+    }
+
     @Test
     void the_bean_is_gone_with_the_connector() throws Exception {
         new TestServer(ALL, TLS).close();
@@ -144,7 +198,7 @@ class ModesTest {
             server.protocol().setGuardClassifier(new RequestClassifier() {
                 @Override
                 public Customer customer(InetAddress address, String serverName) {
-                    throw new IllegalStateException("a fault of the classifier");
+                    throw new NoSuchMethodError("a fault of the classifier");
                 }
             });
             for (int i = 0; i < 3; i++) {
@@ -152,6 +206,20 @@ class ModesTest {
             }
             assertEquals(3, server.figures().getErrors());
             assertEquals(0, server.figures().getRefusedNew());
+        }
+    }
+
+    @Test
+    void when_the_guards_thread_has_ended_everybody_is_admitted() throws Exception {
+        try (var server = new TestServer(ONE_NEW, TLS)) {
+            assertTrue(stranger(server).served());
+            assertFalse(stranger(server).served());
+            dev.loadline.guard.InsideForTest.endThread(server.protocol().guard());
+            TestServer.until("it is noticed", () -> server.figures().isStalled());
+            for (int i = 0; i < 5; i++) {
+                assertTrue(stranger(server).served());
+            }
+            assertEquals(0, server.figures().getHandshakesWaiting());
         }
     }
 
@@ -185,7 +253,7 @@ class ModesTest {
                     return byPattern;
                 }
             });
-            dev.loadline.guard.ShedForTest.level(server.protocol().guard(), 1);
+            dev.loadline.guard.InsideForTest.level(server.protocol().guard(), 1);
             String answer = TlsClient.get(socket, "/search/2?q=x", false);
             assertTrue(answer.startsWith("HTTP/1.1 503"), answer);
             assertTrue(answer.contains("Retry-After: 3"), answer);

@@ -10,18 +10,23 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Comparator;
+import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 import org.apache.catalina.Context;
 import org.apache.catalina.LifecycleException;
 import org.apache.catalina.connector.Connector;
 import org.apache.catalina.core.StandardContext;
 import org.apache.catalina.startup.Tomcat;
+import org.apache.coyote.http2.Http2Protocol;
 import org.apache.tomcat.util.net.SSLHostConfig;
 import org.apache.tomcat.util.net.SSLHostConfigCertificate;
 
 /** An embedded Tomcat with a guarded connector on a free port of the loopback, and one servlet. */
 final class TestServer implements AutoCloseable {
+    /** About a millisecond of a CPU: more on a slow one, half of it on a fast one. */
+    private static final long TURNS_PER_MILLI = 1_000_000;
     static final String PASSWORD = "changeit";
     /** Of all servers of this JVM: Tomcat makes the first one's folder again for each later one. */
     private static final Path FOLDER = folder();
@@ -45,7 +50,11 @@ final class TestServer implements AutoCloseable {
         connector.setProperty("guard", options);
         for (String attribute : attributes) {
             String[] part = attribute.split("=", 2);
-            connector.setProperty(part[0], part[1]);
+            if (part[0].equals("http2")) {
+                connector.addUpgradeProtocol(new Http2Protocol());
+            } else {
+                connector.setProperty(part[0], part[1]);
+            }
         }
         var host = new SSLHostConfig();
         host.setProtocols(protocols);
@@ -64,6 +73,12 @@ final class TestServer implements AutoCloseable {
         Tomcat.addServlet(context, "hello", new HttpServlet() {
             @Override
             protected void doGet(HttpServletRequest request, HttpServletResponse response) throws IOException {
+                String millis = request.getParameter("ms");
+                switch (request.getRequestURI()) {
+                    case "/burn" -> burn(Long.parseLong(millis));
+                    case "/sleep" -> LockSupport.parkNanos(Long.parseLong(millis) * 1_000_000);
+                    default -> { }
+                }
                 response.getWriter().print("hello " + request.getRequestURI());
             }
         });
@@ -75,6 +90,17 @@ final class TestServer implements AutoCloseable {
             throw e;
         }
         protocol = (GuardedHttp11Protocol) connector.getProtocolHandler();
+    }
+
+    /** Work, not time: what it takes of a CPU that is shared is the same. */
+    private static void burn(long millis) {
+        long sum = millis;
+        for (long i = 0; i < millis * TURNS_PER_MILLI; i++) {
+            sum = sum * 31 + Long.rotateLeft(sum, 7);
+        }
+        if (sum == 42) {
+            throw new IllegalStateException("never: so that it is not compiled away");
+        }
     }
 
     private static Path folder() {
@@ -125,6 +151,13 @@ final class TestServer implements AutoCloseable {
 
     void restart() throws LifecycleException {
         connector.stop();
+        connector.start();
+    }
+
+    /** Runs its events on these threads from now on. */
+    void restart(Executor threads) throws LifecycleException {
+        connector.stop();
+        protocol.setExecutor(threads);
         connector.start();
     }
 

@@ -19,6 +19,7 @@ final class TlsClient {
     private final SSLContext context;
     private final String version;
     private final int port;
+    private InetSocketAddress from;
 
     TlsClient(String version, int port) throws Exception {
         this.version = version;
@@ -40,9 +41,18 @@ final class TlsClient {
         }}, new SecureRandom());
     }
 
+    /** Sends from another address of the loopback. */
+    TlsClient from(String address) {
+        from = new InetSocketAddress(address, 0);
+        return this;
+    }
+
     SSLSocket connect() throws IOException {
         var socket = (SSLSocket) context.getSocketFactory().createSocket();
         socket.setEnabledProtocols(new String[] {version});
+        if (from != null) {
+            socket.bind(from);
+        }
         socket.setSoTimeout(20_000);
         socket.connect(new InetSocketAddress("127.0.0.1", port), 20_000);
         return socket;

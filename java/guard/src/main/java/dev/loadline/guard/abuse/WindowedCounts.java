@@ -39,12 +39,6 @@ final class WindowedCounts {
         return at < 0 ? 0 : weighted(at, nowNanos);
     }
 
-    /** Whether a key was counted in this window or the one before. */
-    boolean contains(long key, long nowNanos) {
-        int at = place(key, nowNanos, false);
-        return at >= 0 && current[at] + previous[at] > 0;
-    }
-
     private int weighted(int at, long nowNanos) {
         double gone = (double) Math.floorMod(nowNanos, windowNanos) / windowNanos;
         return (int) (current[at] + previous[at] * (1 - gone));

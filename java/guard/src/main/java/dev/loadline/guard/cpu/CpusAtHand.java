@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.OptionalDouble;
 import java.util.ServiceConfigurationError;
 import java.util.ServiceLoader;
+import java.util.function.Consumer;
 import java.util.function.IntSupplier;
 
 /** The CPUs at hand; see the package. Not thread-safe. */
@@ -42,19 +43,29 @@ public final class CpusAtHand {
             System.getLogger("loadline-guard").log(System.Logger.Level.WARNING,
                 "loadline-guard: a CPU source cannot be used: " + e.getMessage());
         }
+        return ofThisProcess(fixed, sources);
+    }
+
+    /** @param sources to be asked, in this order */
+    public static CpusAtHand ofThisProcess(double fixed, List<CpuSource> sources) {
         return new CpusAtHand(fixed, sources, Cgroup.of(Path.of("/proc/self"), Path.of("/sys/fs/cgroup")),
             // Live: it follows the affinity of the calling thread, and cpusets.
             () -> Runtime.getRuntime().availableProcessors());
     }
 
-    public Answer now() {
+    /** @param failed told what a source threw: the next one is asked then */
+    public Answer now(Consumer<Throwable> failed) {
         if (fixed > 0) {
             return new Answer(fixed, "configuration");
         }
         for (CpuSource source : sources) {
-            OptionalDouble given = source.cpus();
-            if (given.isPresent() && given.getAsDouble() > 0) {
-                return new Answer(given.getAsDouble(), source.name());
+            try {
+                OptionalDouble given = source.cpus();
+                if (given.isPresent() && given.getAsDouble() > 0) {
+                    return new Answer(given.getAsDouble(), source.name());
+                }
+            } catch (RuntimeException | Error e) {
+                failed.accept(e);
             }
         }
         int available = processors.getAsInt();

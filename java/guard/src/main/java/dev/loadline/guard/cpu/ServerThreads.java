@@ -2,37 +2,79 @@ package dev.loadline.guard.cpu;
 
 import java.io.BufferedReader;
 import java.io.IOException;
-import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * How long the server's threads ran and how long they waited for a CPU, from the kernel's scheduler
- * statistics. A thread is one of the server's when its name begins as the server's threads' names do.
- * Not thread-safe.
+ * How long the threads that run one server's events ran and waited for a CPU, from the kernel's scheduler statistics.
+ * Who they are is found by what they do, not by a name: a thread is one of them from the first event that it runs.
+ * What runs on a virtual thread runs on its carrier: that is the thread then, and found by looking at a few events of
+ * each tick. A pool that several servers share is of each of them.
+ *
+ * <p>{@link #runsEvent} from any thread; all else from one.
  */
 public final class ServerThreads {
-    /** The kernel keeps 15 characters of a name. */
-    private static final int COMM = 15;
+    /** Looking costs some microseconds, and there are few carriers. */
+    private static final int MOST_LOOKS = 32;
+    /** Ticks after which a carrier that was not seen again is none any more. */
+    private static final int CARRIER_TICKS = 40;
 
-    private record Seen(boolean ours, long runNanos, long waitNanos) {}
+    private record Seen(long runNanos, long waitNanos) {}
+
+    /** A kernel's thread, and the tick at which it was seen last. */
+    private record Task(String tid, int tick) {}
 
     private final Path tasks;
-    private final String prefix;
+    private final Path self;
+    private final Map<Thread, String> workers = new ConcurrentHashMap<>();
+    private final Map<String, Task> carriers = new ConcurrentHashMap<>();
+    private final AtomicInteger looks = new AtomicInteger();
+    private volatile int tick;
     private Map<String, Seen> seen = new HashMap<>();
 
     /** Time run and waited since the call before; both 0 where the kernel does not say. */
     public record Spent(long runNanos, long waitNanos) {}
 
-    public ServerThreads(String namePrefix) {
-        this(Path.of("/proc/self/task"), namePrefix);
+    public ServerThreads() {
+        this(Path.of("/proc/self/task"), Path.of("/proc/thread-self"));
     }
 
-    ServerThreads(Path tasks, String namePrefix) {
+    /** @param self a link whose last name is the reader's thread id */
+    ServerThreads(Path tasks, Path self) {
         this.tasks = tasks;
-        this.prefix = namePrefix.length() > COMM ? namePrefix.substring(0, COMM) : namePrefix;
+        this.self = self;
+    }
+
+    /** This thread runs an event of the server. */
+    public void runsEvent() {
+        Thread current = Thread.currentThread();
+        if (VirtualThreads.isVirtual(current)) {
+            if (looks.get() < MOST_LOOKS) {
+                looks.incrementAndGet();
+                String tid = tid();
+                carriers.put(tid, new Task(tid, tick));
+            }
+        } else if (!workers.containsKey(current)) {
+            workers.put(current, tid());
+        }
+    }
+
+    /** Of the thread that asks; empty where the kernel does not say. */
+    private String tid() {
+        try {
+            return Files.readSymbolicLink(self).getFileName().toString();
+        } catch (IOException | UnsupportedOperationException e) {
+            return "";
+        }
+    }
+
+    /** Whether events run on virtual threads. */
+    public boolean virtual() {
+        return !carriers.isEmpty();
     }
 
     /** Time since the last call; a thread that ended in between takes its last moments with it. */
@@ -40,44 +82,45 @@ public final class ServerThreads {
         long run = 0;
         long wait = 0;
         var now = new HashMap<String, Seen>();
-        try (DirectoryStream<Path> all = Files.newDirectoryStream(tasks)) {
-            for (Path task : all) {
-                String tid = task.getFileName().toString();
-                Seen before = seen.get(tid);
-                boolean ours = before == null ? line(task.resolve("comm")).startsWith(prefix) : before.ours;
-                if (!ours) {
-                    now.put(tid, before == null ? new Seen(false, 0, 0) : before);
-                    continue;
-                }
-                String[] stat = line(task.resolve("schedstat")).split(" ");
-                if (stat.length < 2) {
-                    continue;
-                }
-                var current = new Seen(true, Long.parseLong(stat[0]), Long.parseLong(stat[1]));
-                now.put(tid, current);
-                if (before != null) {
-                    run += current.runNanos - before.runNanos;
-                    wait += current.waitNanos - before.waitNanos;
-                }
+        for (String tid : current()) {
+            Seen read = read(tid);
+            Seen before = seen.get(tid);
+            if (read != null) {
+                now.put(tid, read);
             }
-        } catch (IOException | java.nio.file.DirectoryIteratorException e) {
-            return new Spent(0, 0); // no /proc: not Linux
+            if (read != null && before != null) {
+                run += read.runNanos - before.runNanos;
+                wait += read.waitNanos - before.waitNanos;
+            }
         }
         seen = now;
         return new Spent(run, wait);
     }
 
-    /** Forgets: the next call only begins to measure. */
-    public void forget() {
-        seen = new HashMap<>();
+    private Iterable<String> current() {
+        tick++;
+        looks.set(0);
+        workers.keySet().removeIf(thread -> !thread.isAlive());
+        carriers.values().removeIf(task -> tick - task.tick > CARRIER_TICKS);
+        var all = new java.util.HashSet<>(workers.values());
+        all.addAll(carriers.keySet());
+        all.remove("");
+        return all;
     }
 
-    private static String line(Path file) {
-        try (BufferedReader reader = Files.newBufferedReader(file)) {
+    /** Null when the thread is gone, or this is not Linux. */
+    private Seen read(String tid) {
+        try (BufferedReader reader = Files.newBufferedReader(tasks.resolve(tid).resolve("schedstat"))) {
             String line = reader.readLine();
-            return line == null ? "" : line;
+            String[] stat = line == null ? new String[0] : line.split(" ");
+            return stat.length < 2 ? null : new Seen(Long.parseLong(stat[0]), Long.parseLong(stat[1]));
         } catch (IOException e) {
-            return ""; // the thread is gone
+            return null;
         }
+    }
+
+    /** Forgets what was read: the next call only begins to measure. */
+    public void forget() {
+        seen = new HashMap<>();
     }
 }

@@ -7,16 +7,24 @@ import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.binder.MeterBinder;
+import java.util.function.Supplier;
 import java.util.function.ToDoubleFunction;
 
-/** Binds a guard's figures to a registry, under {@code loadline.guard.*} with the tag {@code connector}. */
+/**
+ * Binds a guard's figures to a registry, under {@code loadline.guard.*} with the tag {@code connector}. May be bound
+ * before there is a guard, as before the connector starts: gauges are NaN and counters 0 until then.
+ */
 public final class GuardMetrics implements MeterBinder {
-    private final GuardMXBean figures;
+    private final Supplier<Guard> guard;
     private final Tags tags;
 
-    /** @param connector value of the tag */
-    public GuardMetrics(Guard guard, String connector) {
-        figures = guard.figures();
+    /**
+     * @param guard asked with each reading, because a connector that is started again has another one; null while
+     *     there is none: {@code protocol::guard}
+     * @param connector value of the tag
+     */
+    public GuardMetrics(Supplier<Guard> guard, String connector) {
+        this.guard = guard;
         tags = Tags.of("connector", connector);
     }
 
@@ -45,15 +53,23 @@ public final class GuardMetrics implements MeterBinder {
         refused(registry, "not_tls", GuardMXBean::getRefusedNotTls);
         refused(registry, "slow_hello", GuardMXBean::getRefusedSlowHellos);
         refused(registry, "shed_request", GuardMXBean::getShedRequests);
+        counter(registry, "probes", "connections let in to ask for a health path", Tags.empty(), GuardMXBean::getProbes);
         counter(registry, "errors", "exceptions inside the guard", Tags.empty(), GuardMXBean::getErrors);
     }
 
+    private ToDoubleFunction<Supplier<Guard>> of(ToDoubleFunction<GuardMXBean> figure, double otherwise) {
+        return from -> {
+            Guard now = from.get();
+            return now == null ? otherwise : figure.applyAsDouble(now.figures());
+        };
+    }
+
     private void gauge(MeterRegistry registry, String name, String text, ToDoubleFunction<GuardMXBean> value) {
-        Gauge.builder("loadline.guard." + name, figures, value).description(text).tags(tags).register(registry);
+        Gauge.builder("loadline.guard." + name, guard, of(value, Double.NaN)).description(text).tags(tags).register(registry);
     }
 
     private void cost(MeterRegistry registry, String kind, ToDoubleFunction<GuardMXBean> millis) {
-        Gauge.builder("loadline.guard.cost", figures, f -> millis.applyAsDouble(f) / 1e3).baseUnit("seconds")
+        Gauge.builder("loadline.guard.cost", guard, of(f -> millis.applyAsDouble(f) / 1e3, Double.NaN)).baseUnit("seconds")
             .description("CPU time of a connection over its life").tags(tags.and("kind", kind)).register(registry);
     }
 
@@ -66,7 +82,7 @@ public final class GuardMetrics implements MeterBinder {
     }
 
     private void counter(MeterRegistry registry, String name, String text, Tags more, ToDoubleFunction<GuardMXBean> count) {
-        FunctionCounter.builder("loadline.guard." + name, figures, count).description(text).tags(tags.and(more))
+        FunctionCounter.builder("loadline.guard." + name, guard, of(count, 0)).description(text).tags(tags.and(more))
             .register(registry);
     }
 }

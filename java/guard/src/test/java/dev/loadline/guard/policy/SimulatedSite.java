@@ -69,7 +69,7 @@ final class SimulatedSite {
     private final Costs costs = new Costs(0, 0);
     private final Correction correction = new Correction(GuardSettings.defaults().targetWaiting());
     private final Admission admission = new Admission(1, 0.95, costs, 0);
-    private final Turns turns = new Turns(this::handshakesAtATime, this::nanoTime);
+    private final Turns turns = new Turns(this::handshakesAtATime, this::nanoTime, failure -> { throw new AssertionError(failure); });
 
     private double now;
     /** What each job has been given so far that was there all the time. */
@@ -228,7 +228,7 @@ final class SimulatedSite {
             return;
         }
         double demand = demand(FULL_S, HANDSHAKE_VARIES);
-        session.turn = turns.turn(() -> work(demand, session, true));
+        session.turn = turns.turn(0, () -> work(demand, session, true));
         if (session.turn.enter()) {
             work(demand, session, true);
         }
