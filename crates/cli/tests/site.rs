@@ -17,73 +17,86 @@ struct Site {
     _dir: tempfile::TempDir,
 }
 
+/// Started with the agent.
 fn site() -> &'static Site {
     static SITE: OnceLock<Site> = OnceLock::new();
-    SITE.get_or_init(|| {
-        let dir = tempfile::tempdir().expect("a directory");
-        let at = |name: &str| dir.path().join(name);
-        let jar = root().join("bed/auction/target/auction.jar");
-        assert!(
-            jar.exists(),
-            "{} is missing: run `make build`",
-            jar.display()
-        );
-        let mut java = Command::new("java");
-        java.arg("-jar")
-            .arg(jar)
-            .args(["--port", "0", "--max-seconds", "120", "--port-file"])
-            .arg(at("port"));
-        let server = Jvm::start(java);
-        server.line("auction: ready");
-        eventually("the port is known", 10, || at("port").exists());
-        let port = std::fs::read_to_string(at("port")).expect("the port file");
+    SITE.get_or_init(|| recorded(true))
+}
 
-        let handshakes = at("handshakes.csv");
-        let load = loadline()
-            .args([
-                "load",
-                &format!("https://127.0.0.1:{}", port.trim()),
-                "--insecure",
-                "--scenario",
-                "browsing",
-            ])
-            .args([
-                "--users",
-                "16",
-                "--think",
-                "80ms",
-                "--duration",
-                "12s",
-                "--json",
-                "--handshakes",
-            ])
-            .arg(&handshakes)
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .expect("the load generator starts");
-        std::thread::sleep(std::time::Duration::from_secs(3));
-        let trace = at("site.trace").display().to_string();
-        run_ok(&[
-            "record",
-            "--pid",
-            &server.pid(),
-            "-o",
-            &trace,
-            "-d",
-            "6s",
-            "--syscalls",
-        ]);
-        let load = load.wait_with_output().expect("it is ours");
-        assert!(load.status.success(), "{}", text(&load));
-        Site {
-            trace: Trace::open(trace.as_ref()).expect("a finished trace"),
-            handshakes,
-            load: serde_json::from_slice(&load.stdout).expect("JSON"),
-            _dir: dir,
-        }
-    })
+/// Started without it.
+fn late() -> &'static Site {
+    static LATE: OnceLock<Site> = OnceLock::new();
+    LATE.get_or_init(|| recorded(false))
+}
+
+fn recorded(with_agent: bool) -> Site {
+    let dir = tempfile::tempdir().expect("a directory");
+    let at = |name: &str| dir.path().join(name);
+    let jar = root().join("bed/auction/target/auction.jar");
+    assert!(
+        jar.exists(),
+        "{} is missing: run `make build`",
+        jar.display()
+    );
+    let mut java = Command::new("java");
+    if with_agent {
+        let agent = root().join("target/release/loadline-agent.jar");
+        java.arg(format!("-javaagent:{}", agent.display()));
+    }
+    java.arg("-jar")
+        .arg(jar)
+        .args(["--port", "0", "--max-seconds", "120", "--port-file"])
+        .arg(at("port"));
+    let server = Jvm::start(java);
+    server.line("auction: ready");
+    eventually("the port is known", 10, || at("port").exists());
+    let port = std::fs::read_to_string(at("port")).expect("the port file");
+
+    let handshakes = at("handshakes.csv");
+    let load = loadline()
+        .args([
+            "load",
+            &format!("https://127.0.0.1:{}", port.trim()),
+            "--insecure",
+            "--scenario",
+            "browsing",
+        ])
+        .args([
+            "--users",
+            "16",
+            "--think",
+            "80ms",
+            "--duration",
+            "12s",
+            "--json",
+            "--handshakes",
+        ])
+        .arg(&handshakes)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the load generator starts");
+    std::thread::sleep(std::time::Duration::from_secs(3));
+    let trace = at("site.trace").display().to_string();
+    run_ok(&[
+        "record",
+        "--pid",
+        &server.pid(),
+        "-o",
+        &trace,
+        "-d",
+        "6s",
+        "--syscalls",
+    ]);
+    let load = load.wait_with_output().expect("it is ours");
+    assert!(load.status.success(), "{}", text(&load));
+    Site {
+        trace: Trace::open(trace.as_ref()).expect("a finished trace"),
+        handshakes,
+        load: serde_json::from_slice(&load.stdout).expect("JSON"),
+        _dir: dir,
+    }
 }
 
 fn count(query: &str) -> i64 {
@@ -164,7 +177,12 @@ fn a_breakdown_adds_up_exactly() {
 
 #[test]
 fn handshake_kinds_agree_with_the_client_connection_by_connection() {
-    let site = site();
+    for site in [site(), late()] {
+        handshake_kinds_agree(site);
+    }
+}
+
+fn handshake_kinds_agree(site: &Site) {
     let db = site.trace.sql().expect("views");
     let mut joined = db
         .prepare(&format!(
@@ -212,6 +230,49 @@ fn the_report_agrees_with_the_client() {
     let human = text(&run_ok(&["report", &site.trace.dir.display().to_string()]));
     for part in ["requests/s", "p95", "TLS handshake", "service", "SQL", "GC"] {
         assert!(human.contains(part), "no {part:?} in:\n{human}");
+    }
+}
+
+#[test]
+fn a_late_attach_sees_all_but_what_it_says() {
+    let trace = &late().trace;
+    for (kind, seen) in [
+        ("connection", true),
+        ("tls_handshake", true),
+        ("request", true),
+        ("service", true),
+        ("pool_wait", true),
+        ("pool_use", true),
+        ("user", true),
+        ("sql", false),
+    ] {
+        let n = sql(
+            trace,
+            &format!("SELECT count(*) FROM spans WHERE kind = '{kind}'"),
+        );
+        assert!(
+            if seen { n > 10 } else { n == 0 },
+            "{n} spans of kind {kind}"
+        );
+    }
+    // Whoever waits for the pool's few connections parks, and on what is known.
+    assert!(
+        sql(
+            trace,
+            "SELECT count(*) FROM waits WHERE kind = 'park' AND class IS NOT NULL"
+        ) > 10
+    );
+    let unanswered =
+        "SELECT count(*) FROM spans WHERE kind = 'request' AND complete AND status IS NULL";
+    assert_eq!(sql(trace, unanswered), 0);
+    let report = text(&run_ok(&["report", &trace.dir.display().to_string()]));
+    for part in [
+        "not recorded  SQL statements",
+        "-javaagent:",
+        "loadline arm",
+        "--redefine",
+    ] {
+        assert!(report.contains(part), "no {part:?} in:\n{report}");
     }
 }
 

@@ -10,7 +10,9 @@ use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use loadline_record::{AgentFiles, Levels, Options, Progress, Redefinition, Stage, Target, record, recover, resolve};
+use loadline_record::{
+    AgentFiles, Levels, Options, Progress, Redefinition, Stage, Target, record, recover, resolve,
+};
 
 static STOP: AtomicBool = AtomicBool::new(false);
 

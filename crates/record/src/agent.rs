@@ -36,12 +36,7 @@ pub struct AgentSpool {
 impl AgentSpool {
     /// Creates both files; `size` is the most that the agent may ever write, `owner` the user and
     /// group that must be able to write.
-    pub fn create(
-        raw: &RawDir,
-        size: u64,
-        asked: &Asked,
-        owner: (u32, u32),
-    ) -> Result<AgentSpool> {
+    pub fn create(raw: &RawDir, size: u64, asked: &Asked, owner: (u32, u32)) -> Result<AgentSpool> {
         let path = raw.agent();
         let size = size.next_multiple_of(CHUNK as u64).max(2 * CHUNK as u64);
         let capacity = size.min(AHEAD);

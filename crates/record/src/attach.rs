@@ -132,7 +132,8 @@ impl<'a> Attach<'a> {
     pub fn start_agent(&self, agent: &AgentFiles, raw: &RawDir, at_most: Duration) -> Result<()> {
         let jar = absolute(&agent.jar)?;
         self.target.check_reaches(&jar, false)?;
-        self.target.check_reaches(&absolute(&agent.library)?, false)?;
+        self.target
+            .check_reaches(&absolute(&agent.library)?, false)?;
         self.target.check_reaches(&raw.agent(), true)?;
         self.target.check_reaches(&raw.control(), true)?;
         let argument = format!("{}={}", jar.display(), raw.path().display());

@@ -36,10 +36,10 @@ mod trace_dir;
 
 pub mod bench;
 
+pub use arm::arm;
 pub use error::{Error, Result};
 pub use jvms::{Jvm, resolve, running_jvms};
 pub use loadline_trace::spool::session::Session;
 pub use options::{AgentFiles, Levels, Options, Progress, Redefinition, Stage, Target};
-pub use arm::arm;
 pub use record::record;
 pub use recover::recover;

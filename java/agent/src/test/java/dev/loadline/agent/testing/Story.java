@@ -22,7 +22,7 @@ public final class Story {
         Map<String, Story> visited = new HashMap<>();
         List<Story> all = new ArrayList<>();
         for (Event e : spool.events) {
-            String worker = e.tid() + "/" + e.virtual();
+            String worker = e.virtual() == 0 ? "tid " + e.tid() : "virtual " + e.virtual(); // on any carrier
             switch (e.type()) {
                 case Type.CONN_OPEN:
                     Story story = new Story((int) e.b());
