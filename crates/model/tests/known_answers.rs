@@ -5,7 +5,7 @@ use loadline_model::answer::Answer;
 use loadline_model::load::from_text;
 use loadline_model::run::{Options, simulate};
 use loadline_model::solve::{Solver, evaluate, queues};
-use loadline_model::stats::Estimate;
+use loadline_stats::Estimate;
 
 fn model(text: &str) -> loadline_model::model::Model {
     from_text(text, "test.toml", &[]).unwrap_or_else(|e| panic!("{e}\n{text}"))

@@ -5,7 +5,7 @@ use super::{Answer, ClassAnswer, Named, PhaseAnswer, ResponseTime, RunAnswer};
 use crate::engine::{Engine, Meters, Segment};
 use crate::model::Model;
 use crate::run::{Options, Outcome, Problem};
-use crate::stats::{Estimate, Histogram, by_batches, by_replications};
+use loadline_stats::{Estimate, Histogram, by_batches, by_replications};
 
 /// The sum of one meter over that of another, or over time.
 pub fn ratio(segments: &[Segment], above: usize, below: Option<usize>) -> Estimate {

@@ -10,7 +10,7 @@ pub use html::{page, sweep_page};
 pub use text::{answer_text, sweep_text};
 pub(crate) use text::{short, time};
 
-use crate::stats::Estimate;
+use loadline_stats::Estimate;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
 /// A list of named things that becomes a JSON object in its own order.

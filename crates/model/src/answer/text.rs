@@ -1,8 +1,8 @@
 //! An answer as text for a terminal: what matters first, times in the unit that fits.
 
 use super::{Answer, AtOnce, StationAnswer};
-use crate::stats::Estimate;
 use crate::sweep::Sweep;
+use loadline_stats::Estimate;
 use std::fmt::Write;
 
 /// A time in the unit that fits.

@@ -9,7 +9,7 @@ use crate::model::{
     UNLIMITED, WhenFull,
 };
 use crate::policy::cpu::Policy;
-use crate::random::Dist;
+use loadline_stats::random::Dist;
 use machines::{check_scheduler, check_sharing, machine};
 
 const ANY: f64 = f64::INFINITY;

@@ -11,7 +11,7 @@ use super::section::{Section, find};
 use super::tree::{Kind, Node};
 use crate::engine::limits::{LOOPS, PHASES};
 use crate::model::{Entry, Mode, Model, ResourceKind, Step};
-use crate::random::Dist;
+use loadline_stats::random::Dist;
 
 /// What can be the verb of a step.
 const VERBS: [&str; 26] = [

@@ -3,7 +3,7 @@
 use super::expr::{self, Scope, Value};
 use super::tree::{Kind, Node};
 use super::{LoadError, nearest, parameters};
-use crate::random::Dist;
+use loadline_stats::random::Dist;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -8,7 +8,7 @@ use super::program::Programs;
 use super::section::{Section, find};
 use super::tree::Node;
 use crate::model::{Arrivals, Class, Model, Quota, Source, UNLIMITED};
-use crate::random::Dist;
+use loadline_stats::random::Dist;
 use std::path::Path;
 
 const ANY: f64 = f64::INFINITY;

@@ -15,8 +15,8 @@ use super::contention::{Customer, Order, Population, waits};
 use super::product_form::{blank, class_answer};
 use crate::answer::{Answer, StationAnswer};
 use crate::model::{Arrivals, Discipline, Model, Scheduler, UNLIMITED};
-use crate::random::Dist;
-use crate::stats::Estimate;
+use loadline_stats::Estimate;
+use loadline_stats::random::Dist;
 
 /// What one job of an entry takes, split at its reply.
 #[derive(Debug, Clone, Copy, Default)]

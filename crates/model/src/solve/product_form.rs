@@ -9,8 +9,8 @@ use super::mva::{self, Center, Kind, Network};
 use super::queues;
 use crate::answer::{Answer, ClassAnswer, Named, ResponseTime, StationAnswer};
 use crate::model::{Arrivals, Discipline, Model, Scheduler, UNLIMITED};
-use crate::random::Dist;
-use crate::stats::Estimate;
+use loadline_stats::Estimate;
+use loadline_stats::random::Dist;
 
 /// A part of the model that queues.
 struct Part {

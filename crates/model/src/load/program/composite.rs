@@ -5,7 +5,7 @@ use crate::load::LoadError;
 use crate::load::parts;
 use crate::load::section::{Section, find};
 use crate::model::{KeepAlive, Step, UNLIMITED};
-use crate::random::Dist;
+use loadline_stats::random::Dist;
 
 impl Programs<'_> {
     pub(super) fn link(&self, s: &Section<'_>, name: &str) -> Result<usize, LoadError> {

@@ -2,7 +2,7 @@
 
 use super::{Phases, State};
 use crate::model::Step;
-use crate::random::Dist;
+use loadline_stats::random::Dist;
 
 impl State<'_> {
     /// What a program takes as things are now.
