@@ -11,7 +11,7 @@ Evaluates a model of a multithreaded server: throughput, response times, queues,
 
 Usage: loadline simulate MODEL.toml [options]
 
-  --solver NAME        auto (an exact solver if one applies, else simulation), simulate, mva, approximate, layered
+  --solver NAME        auto (an exact solver if one applies, else simulation), simulate, mva, approximate
   --set NAME=VALUE     sets a parameter of the model (repeat for more)
   --sweep NAME=RANGE   evaluates over a range: 1..16, 1..16:3, 1..64*2 or 1,2,5 (repeat for all combinations)
   --precision P        stops when every class's 95% interval is within P of its mean [the model's, else 1%]

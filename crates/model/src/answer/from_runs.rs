@@ -170,7 +170,6 @@ pub fn from_runs(model: &Model, options: &Options, outcomes: Vec<Outcome>) -> An
                 "nothing happens any more: no client ever makes another request".into()
             }
         }),
-        at_once: None,
         run: None,
     };
     if run.warm_up_seconds.is_none() && answer.problem.is_none() {
