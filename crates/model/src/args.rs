@@ -25,7 +25,7 @@ Usage: loadline simulate MODEL.toml [options]
   --example-config     prints a documented model
 
 Examples:
-  loadline simulate models/threading/thread-pool.toml --set clients=64 --set servant_cpu_ms=5
+  loadline simulate models/threading/thread-pool.toml --set clients=64 --set servant_cpu=5ms
   loadline simulate models/weather.toml --sweep arrival_rate=1..18 --html weather.html
   loadline simulate --example-config > shop.toml && loadline simulate shop.toml
 ";
