@@ -10,7 +10,6 @@
 #![forbid(unsafe_code)]
 
 pub mod answer;
-pub mod args;
 pub mod calendar;
 pub mod command;
 pub mod draw;

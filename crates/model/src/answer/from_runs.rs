@@ -177,6 +177,12 @@ pub fn from_runs(model: &Model, options: &Options, outcomes: Vec<Outcome>) -> An
             "the run was too short to find the end of its warm-up; its second half was used".into(),
         );
     }
+    if run.events >= options.most_events {
+        answer.warnings.push(format!(
+            "stopped after {} events: what a request takes is very long beside the turns that threads take",
+            run.events
+        ));
+    }
     if !run.precise && options.requests.is_none() && answer.problem.is_none() {
         answer.warnings.push(format!(
             "the precision of {}% was not reached",
