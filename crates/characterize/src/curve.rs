@@ -2,9 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::level::{by_rate, judge};
 use crate::measured::{Point, Probe};
 use crate::objective::Objective;
-use crate::search::{Bracket, Judgement, bracket};
+use crate::search::{Judged, Judgement, bracket, interval};
 
 /// Goodput over offered load that a server must keep.
 pub const GOODPUT: f64 = 0.95;
@@ -22,6 +23,12 @@ pub struct LoadLine {
     pub fails_at: Option<f64>,
     /// Why it does not. If that is the generator, the load line is at least what was found.
     pub because: Option<Judgement>,
+    /// The largest offered load that surely holds: outside of the 95% intervals, with nothing failing surely below.
+    #[serde(default)]
+    pub low: Option<f64>,
+    /// The smallest that surely does not.
+    #[serde(default)]
+    pub high: Option<f64>,
 }
 
 /// A point of note.
@@ -53,8 +60,8 @@ pub struct Far {
 pub struct Curve {
     /// The objective used; none without points.
     pub objective: Option<Objective>,
-    /// By offered load, each point's judgement.
-    pub judged: Vec<(f64, Judgement)>,
+    /// By offered load, what all runs at it say together.
+    pub judged: Vec<Judged>,
     /// None if not even the lightest load holds.
     pub load_line: Option<LoadLine>,
     /// Largest goodput.
@@ -76,28 +83,15 @@ pub fn objective(given: Option<Objective>, points: &[Point]) -> Option<Objective
     })
 }
 
-/// How a point stands to the load line.
-pub fn judge(point: &Point, objective: Objective, clicks: f64) -> Judgement {
-    let load = &point.load;
-    let enough = load.goodput_share(clicks) >= GOODPUT;
-    let fast = load.replies > 0 && objective.holds(&load.response);
-    match (enough && fast, load.generator_limit()) {
-        // What holds in spite of a busy generator holds.
-        (true, _) => Judgement::Holds,
-        (false, Some(_)) => Judgement::Generator,
-        (false, None) if !enough => Judgement::Goodput,
-        (false, None) => Judgement::Slow,
-    }
-}
-
-/// Judges all points.
-pub fn bracket_of(points: &[Point], given: Option<Objective>, clicks: f64) -> Bracket {
-    let objective = objective(given, points);
-    bracket(
-        points
-            .iter()
-            .filter_map(|p| Some((p.rate, judge(p, objective?, clicks)))),
-    )
+/// Judges all loads.
+pub fn judge_all(points: &[Point], given: Option<Objective>, clicks: f64) -> Vec<Judged> {
+    let Some(objective) = objective(given, points) else {
+        return Vec::new();
+    };
+    by_rate(points)
+        .iter()
+        .map(|runs| judge(runs, objective, clicks))
+        .collect()
 }
 
 /// The curve of some points, in any order.
@@ -105,19 +99,21 @@ pub fn curve(points: &[Point], given: Option<Objective>, probe: &Probe) -> Curve
     let mut sorted: Vec<&Point> = points.iter().collect();
     sorted.sort_by(|a, b| a.rate.total_cmp(&b.rate));
     let objective = objective(given, points);
-    let judged: Vec<(f64, Judgement)> = sorted
-        .iter()
-        .filter_map(|p| Some((p.rate, judge(p, objective?, probe.clicks))))
-        .collect();
+    let judged = judge_all(points, given, probe.clicks);
     let b = bracket(judged.iter().copied());
+    let (low, high) = interval(&judged);
     let load_line = b.holds.and_then(|rate| {
-        let p = sorted.iter().find(|p| p.rate == rate)?;
+        let runs: Vec<&&Point> = sorted.iter().filter(|p| p.rate == rate).collect();
+        let mean =
+            |of: fn(&Point) -> f64| runs.iter().map(|p| of(p)).sum::<f64>() / runs.len() as f64;
         Some(LoadLine {
             sessions_per_s: rate,
-            replies_per_s: p.load.replies_per_s,
-            p95_ms: p.load.response.p95_ms,
+            replies_per_s: mean(|p| p.load.replies_per_s),
+            p95_ms: mean(|p| p.load.response.p95_ms),
             fails_at: b.fails.map(|f| f.0),
             because: b.fails.map(|f| f.1),
+            low: low.map(|l| l.min(rate)),
+            high,
         })
     });
     let spot = |p: &&Point| Spot {
@@ -234,7 +230,7 @@ pub mod tests {
     fn the_load_line_of_a_queue_is_where_its_response_has_quadrupled() {
         // p95 is 10/(1-u) ms: 11.1 at a tenth of the capacity, four times that at u = 0.775.
         let mut points = sweep(40.0);
-        while let Some(rate) = crate::search::next(&bracket_of(&points, None, 5.0)) {
+        while let Some(rate) = crate::search::next(&bracket(judge_all(&points, None, 5.0))) {
             points.push(point(rate, 40.0));
         }
         let c = curve(&points, None, &probe(40.0));

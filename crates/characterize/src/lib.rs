@@ -15,10 +15,12 @@
 //! * however a run ends, the processes that it started end, and an affinity that it changed is restored.
 //!
 //! Without I/O, tested alone: `plan` (which points, how long), `step` (what comes next), `search` (the load line by bisection),
-//! `curve` (judging points; knee and peak), `verdict` (what limits), `render`. Thin: `run`, which starts
+//! `level` (all runs at one load, with intervals), `curve` (knee and peak), `warming` (when the server is warm), `verdict`
+//! (what limits), `render`. Thin: `run`, which starts
 //! the server and, as child processes of this same binary, the load generator and the recorder.
 
 mod curve;
+mod level;
 mod measured;
 mod objective;
 mod plan;
@@ -29,6 +31,7 @@ mod search;
 mod step;
 mod traced;
 mod verdict;
+mod warming;
 mod words;
 
 pub use measured::Point;

@@ -83,6 +83,22 @@ pub struct Generator {
     pub lag_p99_ms: f64,
 }
 
+/// One second of a run, as far as intervals need it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Second {
+    /// Right replies in time.
+    pub goodput: u64,
+    /// Interactions that failed.
+    pub failures: u64,
+    /// Median response time; 0 without a reply.
+    pub p50_ms: f64,
+    /// 95th percentile.
+    pub p95_ms: f64,
+    /// 99th percentile.
+    pub p99_ms: f64,
+}
+
 /// The figures of one run of the generator.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -111,6 +127,8 @@ pub struct Load {
     pub generator: Generator,
     /// What it warns of.
     pub warnings: Vec<String>,
+    /// Second by second.
+    pub series: Vec<Second>,
 }
 
 /// Failures that are replies all the same: the server did the work.

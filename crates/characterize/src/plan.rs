@@ -23,6 +23,8 @@ pub struct Parameters {
     pub points: u32,
     /// Points in search of the load line, per CPU count.
     pub search: u32,
+    /// Repetitions of each of the two points around the load line, while they are in doubt.
+    pub repeat: u32,
     /// The heaviest load, as a multiple of the saturation.
     pub to: f64,
     /// Length of a point.
@@ -92,7 +94,7 @@ impl Parameters {
     pub fn count_s(&self) -> f64 {
         let traces = if self.trace_s > 0.0 { 2.0 } else { 0.0 };
         self.prelude_s()
-            + f64::from(self.points + self.search) * self.point_s()
+            + f64::from(self.points + self.search + self.repeat) * self.point_s()
             + traces * self.traced_s()
     }
 
@@ -176,6 +178,7 @@ pub mod tests {
             scenario_text: None,
             points: 11,
             search: 4,
+            repeat: 0,
             to: 4.0,
             duration_s: 60.0,
             warmup_s: 10.0,

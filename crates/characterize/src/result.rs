@@ -9,7 +9,7 @@ use crate::traced::Side;
 use crate::verdict::{Verdict, conclusion};
 
 /// Version of `result.json`; raised when a reader of the former would misread it.
-pub const FORMAT: u32 = 1;
+pub const FORMAT: u32 = 2;
 
 /// Where it was measured.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]

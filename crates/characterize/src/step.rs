@@ -1,6 +1,6 @@
 //! What comes next for one CPU count: a function of what is done.
 
-use crate::curve::{bracket_of, curve};
+use crate::curve::{curve, judge_all};
 use crate::measured::{Point, Probe};
 use crate::objective::Objective;
 use crate::plan::{Parameters, factor, rates, round};
@@ -16,6 +16,8 @@ const PEAK: f64 = 0.97;
 const ENOUGH: f64 = 0.7;
 /// Points beyond those asked for, at most.
 const MORE: u32 = 8;
+/// Repetitions of all points together, as a multiple of those of one.
+const MOST_REPETITIONS: u32 = 3;
 /// Loads closer than this are the same point.
 const SAME: f64 = 0.003;
 
@@ -37,6 +39,8 @@ pub enum Step {
     Sweep(u32, f64),
     /// Measure a point in search of the load line: its number, from 1.
     Search(u32, f64),
+    /// Measure an end of the bracket again, because its judgement is in doubt: which repetition of all, from 1.
+    Repeat(u32, f64),
     /// Record.
     Trace(Which, f64),
 }
@@ -72,12 +76,22 @@ pub fn next(p: &Parameters, objective: Option<Objective>, done: &Done) -> Option
         let n = done.points.iter().filter(|p| !p.search).count() as u32;
         return Some(Step::Sweep(n + 1, rate));
     }
-    let searched = done.points.iter().filter(|p| p.search).count() as u32;
-    if searched < p.search {
-        let b = bracket_of(&done.points, objective, probe.clicks);
-        if let Some(rate) = search::next(&b).map(round).filter(|r| !measured(*r)) {
-            return Some(Step::Search(searched + 1, rate));
-        }
+    let judged = judge_all(&done.points, objective, probe.clicks);
+    let b = search::bracket(judged.iter().copied());
+    let repeated = (done.points.len() - judged.len().min(done.points.len())) as u32;
+    // Repetitions are kept as searched points.
+    let searched =
+        (done.points.iter().filter(|p| p.search).count() as u32).saturating_sub(repeated);
+    // A repetition may turn a judgement, and move the bracket: then a point more is worth its time.
+    if searched < p.search + repeated
+        && let Some(rate) = search::next(&b).map(round).filter(|r| !measured(*r))
+    {
+        return Some(Step::Search(searched + 1, rate));
+    }
+    if repeated < MOST_REPETITIONS * p.repeat
+        && let Some(rate) = search::again(&b, &judged, p.repeat)
+    {
+        return Some(Step::Repeat(repeated + 1, rate));
     }
     if p.trace_s <= 0.0 {
         return None;
@@ -128,7 +142,7 @@ mod tests {
             match step {
                 Step::Probe => done.probe = Some(probe(40.0)),
                 Step::Sweep(_, rate) => done.points.push(point(rate, 40.0)),
-                Step::Search(_, rate) => done.points.push(Point {
+                Step::Search(_, rate) | Step::Repeat(_, rate) => done.points.push(Point {
                     search: true,
                     ..point(rate, 40.0)
                 }),
@@ -179,6 +193,60 @@ mod tests {
         let heaviest = done.points.iter().map(|p| p.rate).fold(0.0, f64::max);
         assert!(heaviest >= 0.7 * p.to * 31.0, "{heaviest}");
         assert!(heaviest <= 1.1 * p.to * 45.0, "{heaviest}");
+    }
+
+    /// A server whose load line is 30 sessions/s, with a p95 of 50 ms at half of it and 100 ms there; every run of `noisy`
+    /// comes out 60% slower the first time.
+    fn noisy(rate: f64, first: bool) -> Point {
+        let p95 = 100.0 * (rate / 30.0).powi(3).max(0.1);
+        let slow = if first && (20.0..30.0).contains(&rate) {
+            1.6
+        } else {
+            1.0
+        };
+        Point {
+            search: true,
+            ..crate::level::tests::run(rate, p95 * slow, 0.8 * p95, 0)
+        }
+    }
+
+    #[test]
+    fn a_noisy_failure_is_measured_again_and_does_not_bound_the_search() {
+        let p = Parameters {
+            repeat: 2,
+            ..parameters()
+        };
+        let objective = Objective::parse("p95=100ms").expect("valid");
+        let mut done = Done {
+            probe: Some(probe(40.0)),
+            ..Done::default()
+        };
+        let (mut repeats, mut steps) = (0, 0);
+        while let Some(step) = next(&p, Some(objective), &done) {
+            steps += 1;
+            assert!(steps < 60, "it goes on for ever: {step:?}");
+            let (rate, search) = match step {
+                Step::Sweep(_, rate) => (rate, false),
+                Step::Search(_, rate) => (rate, true),
+                Step::Repeat(_, rate) => {
+                    repeats += 1;
+                    (rate, true)
+                }
+                other => panic!("{other:?}"),
+            };
+            let first = !done.points.iter().any(|d| d.rate == rate);
+            done.points.push(Point {
+                search,
+                ..noisy(rate, first)
+            });
+        }
+        let line = curve(&done.points, Some(objective), &probe(40.0))
+            .load_line
+            .expect("found");
+        assert!(repeats > 0 && repeats <= 6, "{repeats}");
+        assert!((25.0..=30.5).contains(&line.sessions_per_s), "{line:?}");
+        let (low, high) = (line.low.expect("low"), line.high.expect("high"));
+        assert!(low <= 30.0 && 30.0 <= high, "{line:?}");
     }
 
     #[test]

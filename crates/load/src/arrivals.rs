@@ -4,11 +4,11 @@
 //! was is counted as lag, and is part of the response time that the visitor saw.
 
 use crate::clock::{Pacer, now_ns};
-use crate::rng::Rng;
 use crate::scenario::{Arrivals, Process};
 use crate::session::{self, Context, Pace};
 use crate::stats::lock;
 use crate::worker::Share;
+use loadline_stats::{Random, SplitMix64};
 use std::collections::HashMap;
 use std::rc::Rc;
 use std::time::Duration;
@@ -59,7 +59,7 @@ pub(crate) async fn admit(context: Rc<Context>, share: Share) -> std::io::Result
 /// When this worker's arrivals are due, one after the other.
 struct Due<'a> {
     context: &'a Context,
-    rng: Rng,
+    rng: SplitMix64,
     begin_ns: u64,
     /// Arrivals per second of the whole load when the level is 1.
     rate: f64,
@@ -78,7 +78,7 @@ impl<'a> Due<'a> {
         };
         Due {
             context,
-            rng: Rng::new(context.seed, share.worker, ARRIVALS),
+            rng: SplitMix64::new(context.seed, share.worker, ARRIVALS),
             begin_ns: share.begin_ns,
             rate,
             workers,
@@ -88,8 +88,7 @@ impl<'a> Due<'a> {
 
     fn next(&mut self) -> Option<u64> {
         let units = match self.context.scenario.process {
-            // 1 - unit() is in (0, 1], so its logarithm is finite.
-            Process::Poisson => -(1.0 - self.rng.unit()).ln(),
+            Process::Poisson => self.rng.exponential_by_inversion(),
             Process::Uniform => 1.0,
         };
         self.area += units * self.workers / self.rate;
@@ -115,8 +114,8 @@ fn begin(context: &Context, due_ns: u64, capacity: u64) -> bool {
 async fn be_user(context: Rc<Context>, user: u64, users: u32, begin_ns: u64) {
     let think_mean = context.scenario.think_mean;
     let schedule = &context.scenario.schedule;
-    let mut rng = Rng::new(context.seed, user, STAGGER);
-    let stagger = think_mean.min(LONGEST_STAGGER).mul_f64(rng.unit());
+    let mut rng = SplitMix64::new(context.seed, user, STAGGER);
+    let stagger = think_mean.min(LONGEST_STAGGER).mul_f64(rng.uniform());
     let wait_ns = begin_ns.saturating_sub(now_ns());
     tokio::time::sleep(Duration::from_nanos(wait_ns) + stagger).await;
     for visit in 0u64.. {
@@ -130,7 +129,7 @@ async fn be_user(context: Rc<Context>, user: u64, users: u32, begin_ns: u64) {
         }
         let number = user | visit << 32;
         let completed = session::live(&context, number, now_ns(), &mut Pace::Think).await;
-        let pause = rng.exponential(think_mean);
+        let pause = think_mean.mul_f64(rng.exponential_by_inversion());
         let least = if completed {
             Duration::ZERO
         } else {

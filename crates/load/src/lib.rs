@@ -32,7 +32,6 @@ mod parts;
 mod probe;
 mod replay;
 mod resources;
-mod rng;
 mod run;
 mod scenario;
 mod schedule;
@@ -40,7 +39,6 @@ mod series;
 mod session;
 mod shake;
 mod stats;
-mod steady;
 mod stream;
 mod summary;
 mod target;
@@ -52,6 +50,7 @@ mod visitor;
 mod worker;
 
 pub use error::Error;
+pub use loadline_stats::Estimate;
 pub use parts::{run_part, run_parts};
 pub use replay::Replay;
 pub use run::{Options, Part, Progress, run};
@@ -61,7 +60,6 @@ pub use scenario::{
 };
 pub use schedule::{Phase, Schedule};
 pub use stats::{Failure, Sessions};
-pub use steady::Estimate;
 pub use summary::{
     Generator, HandshakeBytes, Handshakes, InteractionSummary, Phases, Quantiles, Resources,
     Second, Steady, Summary,

@@ -3,11 +3,11 @@
 use crate::clock::now_ns;
 use crate::forge::Forger;
 use crate::replay::Burst;
-use crate::rng::Rng;
 use crate::scenario::{Ask, Scenario, Walk};
 use crate::stats::{Failure, Stats, lock};
 use crate::tickets::Pool;
 use crate::visitor::Visitor;
+use loadline_stats::{Random, SplitMix64};
 use rustls::ClientConfig;
 use rustls::pki_types::ServerName;
 use std::cell::RefCell;
@@ -34,7 +34,7 @@ pub(crate) struct Context {
     pub(crate) idle: RefCell<Vec<UnboundedSender<u64>>>,
 }
 
-/// Random streams of a session: see [`crate::rng`].
+/// Random streams of a session: see [`loadline_stats::SplitMix64`].
 const PATH: u64 = 0;
 const THINK: u64 = 1;
 const TICKETS: u64 = 2;
@@ -88,7 +88,10 @@ impl<'a> Journey<'a> {
                 let bursts = replay.sessions.get(which).map_or(&[][..], |s| &s.bursts);
                 Journey::Log(bursts.iter())
             }
-            None => Journey::Walk(Walk::new(scenario, Rng::new(context.seed, number, PATH))),
+            None => Journey::Walk(Walk::new(
+                scenario,
+                SplitMix64::new(context.seed, number, PATH),
+            )),
         }
     }
 
@@ -120,8 +123,12 @@ pub(crate) async fn live(
     lock(&context.stats).session_started(now_ns());
     let scenario = context.scenario.clone();
     let mut journey = Journey::new(context, number);
-    let mut think = Rng::new(context.seed, number, THINK);
-    let mut visitor = Visitor::arrive(context, number, Rng::new(context.seed, number, TICKETS));
+    let mut think = SplitMix64::new(context.seed, number, THINK);
+    let mut visitor = Visitor::arrive(
+        context,
+        number,
+        SplitMix64::new(context.seed, number, TICKETS),
+    );
     let mut begin_ns = intended_ns;
     let mut failure = None;
     let mut next = journey.next(&[]);
@@ -143,7 +150,9 @@ pub(crate) async fn live(
         if next.is_some() {
             let thinking = match click.think_ns {
                 Some(ns) => Duration::from_nanos(ns),
-                None => think.exponential(scenario.think_mean),
+                None => scenario
+                    .think_mean
+                    .mul_f64(think.exponential_by_inversion()),
             };
             match pace.next(context, thinking).await {
                 Some(due_ns) => begin_ns = due_ns,
@@ -187,9 +196,9 @@ async fn patiently(
             {
                 lock(&context.stats).retries += 1;
                 // Up to half longer, so that clients who failed together do not come back together.
-                let mut rng = Rng::new(context.seed, number, BACK_OFF + u64::from(tried));
+                let mut rng = SplitMix64::new(context.seed, number, BACK_OFF + u64::from(tried));
                 let back_off = client.back_off.mul_f64(f64::from(1u32 << tried.min(16)));
-                pause(&context, back_off.mul_f64(1.0 + 0.5 * rng.unit())).await;
+                pause(&context, back_off.mul_f64(1.0 + 0.5 * rng.uniform())).await;
                 tried += 1;
                 since_ns = now_ns();
             }

@@ -4,13 +4,13 @@ use crate::clock::now_ns;
 use crate::connection::{Broken, Connection, Plan};
 use crate::cookies::Jar;
 use crate::http::Reply;
-use crate::rng::Rng;
 use crate::scenario::Ask;
 use crate::session::Context;
 use crate::shake::Tls;
 use crate::stats::{Failure, lock};
 use crate::tickets::{self, Offer, SharedShelf};
 use crate::{tls, url};
+use loadline_stats::{Random, SplitMix64};
 use std::collections::HashSet;
 use std::net::Ipv4Addr;
 use std::rc::Rc;
@@ -22,7 +22,7 @@ const GOODBYE: Duration = Duration::from_millis(200);
 
 pub(crate) struct Visitor {
     pub(crate) context: Rc<Context>,
-    tickets: Rng,
+    tickets: SplitMix64,
     /// The address that it comes from; none: the kernel chooses.
     source: Option<Ipv4Addr>,
     pub(crate) shelf: SharedShelf,
@@ -42,7 +42,7 @@ pub(crate) struct Visitor {
 }
 
 impl Visitor {
-    pub(crate) fn arrive(context: &Rc<Context>, number: u64, mut tickets: Rng) -> Visitor {
+    pub(crate) fn arrive(context: &Rc<Context>, number: u64, mut tickets: SplitMix64) -> Visitor {
         let scenario = &context.scenario;
         let mut left = None;
         let mut returning = None;

@@ -1,8 +1,32 @@
 //! `loadline simulate`, apart from where its output goes: arguments in, text out.
 
 use crate::answer::{answer_text, page, sweep_page, sweep_text};
-use crate::args::{Arguments, USAGE};
+use crate::load::Setting;
+use crate::run::Options;
+use crate::solve::Solver;
+use crate::sweep::Range;
 use crate::{draw, load, solve, sweep};
+
+/// What is asked for.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Arguments {
+    /// The model file; `None` prints the example.
+    pub model: Option<String>,
+    /// Who answers.
+    pub solver: Solver,
+    /// Parameters.
+    pub settings: Vec<Setting>,
+    /// Swept parameters.
+    pub sweeps: Vec<Range>,
+    /// How long to simulate.
+    pub options: Options,
+    /// Print JSON.
+    pub json: bool,
+    /// Write a page.
+    pub html: Option<String>,
+    /// Draw the model.
+    pub draw: Option<String>,
+}
 
 /// What a run has to say.
 #[derive(Debug, Clone, PartialEq)]
@@ -16,10 +40,7 @@ pub struct Output {
 /// Does what the arguments ask for; `Err` says what was wrong, with the place.
 pub fn run(arguments: &Arguments) -> Result<Output, String> {
     let steady = |text: String| Ok(Output { text, steady: true });
-    if arguments.help {
-        return steady(USAGE.into());
-    }
-    let Some(file) = arguments.model.as_deref().filter(|_| !arguments.example) else {
+    let Some(file) = arguments.model.as_deref() else {
         return steady(load::example().to_string());
     };
     let text = std::fs::read_to_string(file).map_err(|e| format!("{file}: cannot be read: {e}"))?;

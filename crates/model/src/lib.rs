@@ -10,7 +10,6 @@
 #![forbid(unsafe_code)]
 
 pub mod answer;
-pub mod args;
 pub mod calendar;
 pub mod command;
 pub mod draw;
@@ -18,9 +17,7 @@ pub mod engine;
 pub mod load;
 pub mod model;
 pub mod policy;
-pub mod random;
 pub mod run;
 pub mod solve;
-pub mod stats;
 pub mod sweep;
 pub mod time;

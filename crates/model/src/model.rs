@@ -11,7 +11,7 @@ mod step;
 
 pub use step::{KeepAlive, Mode, Step};
 
-use crate::random::Dist;
+use loadline_stats::random::Dist;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 

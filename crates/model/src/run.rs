@@ -23,6 +23,8 @@ pub struct Options {
     pub requests: Option<u64>,
     /// Requests after which to stop whatever the precision.
     pub most_requests: u64,
+    /// Events after which to stop: some ten minutes.
+    pub most_events: u64,
     /// Simulated seconds after which to stop.
     pub most_seconds: f64,
     /// Independent runs; intervals come from their scatter if there are several.
@@ -38,6 +40,7 @@ impl Default for Options {
             precision: None,
             requests: None,
             most_requests: 20_000_000,
+            most_events: 5_000_000_000,
             most_seconds: 1e9,
             replications: 1,
             workers: std::thread::available_parallelism().map_or(1, usize::from),
@@ -196,7 +199,11 @@ pub fn once(model: &Model, options: &Options) -> Outcome {
         if problem.is_none() && completions >= 10_000 && grows(model, &engine) {
             problem = Some(Problem::Unstable(saturated(model, &engine)));
         }
-        if problem.is_some() || completions >= most || engine.now() >= until {
+        if problem.is_some()
+            || completions >= most
+            || engine.now() >= until
+            || engine.events() >= options.most_events
+        {
             break;
         }
         if completions < checkpoint {

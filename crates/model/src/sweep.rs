@@ -3,8 +3,9 @@
 //! Every point has the same seed, so that points differ by their parameters and not by chance (common random numbers),
 //! and results do not depend on the number of workers.
 
-use crate::answer::{Answer, short, time};
+use crate::answer::Answer;
 use crate::load::{LoadError, Setting, from_text};
+use crate::model::Arrivals;
 use crate::run::{Options, in_parallel};
 use crate::solve::Solver;
 
@@ -79,6 +80,37 @@ pub struct Point {
     pub values: Vec<(String, String)>,
     /// What the model answers there.
     pub answer: Answer,
+    /// Whether all clients wait for their replies before they ask again.
+    #[serde(skip)]
+    pub closed: bool,
+}
+
+/// The load line within a sweep of the offered load.
+#[derive(Debug, Clone, PartialEq, serde::Serialize)]
+pub struct LoadLine {
+    /// The swept parameter.
+    pub parameter: String,
+    /// Its value at the load line.
+    pub value: String,
+    /// Requests per second offered there.
+    pub offered: f64,
+    /// Requests per second completed well there.
+    pub goodput: f64,
+    /// 95th percentile of response time there, in seconds, of the slowest class.
+    pub p95: f64,
+    /// Requests per second offered at the next point, which does not hold.
+    pub fails_at: f64,
+}
+
+/// Where throughput levels off.
+#[derive(Debug, Clone, PartialEq, serde::Serialize)]
+pub struct Knee {
+    /// The swept parameter.
+    pub parameter: String,
+    /// Where its asymptotes cross.
+    pub value: f64,
+    /// The largest throughput, per second.
+    pub throughput: f64,
 }
 
 /// A whole sweep.
@@ -89,9 +121,12 @@ pub struct Sweep {
     /// All combinations of their values.
     pub points: Vec<Point>,
     /// The load line, if an offered load was swept and it lies within the sweep.
-    pub load_line: Option<String>,
+    pub load_line: Option<LoadLine>,
+    /// Why there is none, if an offered load was swept.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub no_load_line: Option<String>,
     /// The knee of the curve, if throughput bends within the sweep.
-    pub knee: Option<String>,
+    pub knee: Option<Knee>,
 }
 
 /// Evaluates the model in `text` at every combination of the ranges.
@@ -125,25 +160,37 @@ pub fn sweep(
             workers: 1,
             ..options.clone()
         };
-        crate::solve::evaluate(&model, solver, &options).map_err(SweepError::Solver)
+        let closed = model
+            .sources
+            .iter()
+            .all(|s| matches!(s.arrivals, Arrivals::Closed(_)));
+        crate::solve::evaluate(&model, solver, &options)
+            .map(|answer| (answer, closed))
+            .map_err(SweepError::Solver)
     });
     let mut points = Vec::new();
     for (values, answer) in combinations.into_iter().zip(answers) {
+        let (answer, closed) = answer?;
         points.push(Point {
             values,
-            answer: answer?,
+            answer,
+            closed,
         });
     }
     let names: Vec<String> = ranges.iter().map(|r| r.name.clone()).collect();
-    let (load_line, knee) = if names.len() == 1 {
-        (load_line(&points), knee(&points))
-    } else {
-        (None, None)
+    let one = names.len() == 1;
+    let line = one.then(|| load_line(&points)).flatten();
+    let knee = one.then(|| knee(&points)).flatten();
+    let (load_line, no_load_line) = match line {
+        Some(Ok(line)) => (Some(line), None),
+        Some(Err(why)) => (None, Some(why)),
+        None => (None, None),
     };
     Ok(Sweep {
         names,
         points,
         load_line,
+        no_load_line,
         knee,
     })
 }
@@ -159,53 +206,90 @@ pub enum SweepError {
     Solver(String),
 }
 
-/// The largest offered load at which goodput is at least 95% of it and the 95th percentile within four times its value
-/// at the lightest load. Only for open models, whose offered load the sweep changes.
-fn load_line(points: &[Point]) -> Option<String> {
-    let of = |p: &Point| {
-        let offered: f64 = p.answer.classes.0.iter().map(|c| c.1.offered).sum();
-        let good: f64 = p
-            .answer
-            .classes
-            .0
-            .iter()
-            .map(|c| c.1.throughput.value)
-            .sum();
-        let p95 = p
-            .answer
-            .classes
-            .0
-            .iter()
-            .map(|c| c.1.response_time.p95)
-            .fold(0.0, f64::max);
-        (offered, good, p95, p.answer.problem.is_some())
-    };
-    let (light, _, p95_light, _) = of(points.first()?);
-    let mut held: Option<(f64, f64, &str)> = None;
-    let mut crossed = false;
-    for point in points {
-        let (offered, good, p95, problem) = of(point);
-        if problem || good < 0.95 * offered || p95.is_nan() || p95 > 4.0 * p95_light {
-            crossed = true;
-            break;
+/// What decides whether a point is below the load line.
+struct Held<'a> {
+    point: &'a Point,
+    offered: f64,
+    goodput: f64,
+    /// Of the slowest class; NaN if it is not known of one of them.
+    p95: f64,
+}
+
+impl Held<'_> {
+    fn of(point: &Point) -> Held<'_> {
+        let classes = || point.answer.classes.0.iter().map(|c| &c.1);
+        Held {
+            point,
+            offered: classes().map(|c| c.offered).sum(),
+            goodput: classes().map(|c| c.throughput.value).sum(),
+            // f64::max would pass over what is not known.
+            p95: classes()
+                .map(|c| c.response_time.p95)
+                .fold(0.0, |a: f64, b| {
+                    if a.is_nan() || b.is_nan() {
+                        f64::NAN
+                    } else {
+                        a.max(b)
+                    }
+                }),
         }
-        held = Some((offered, p95, &point.values[0].1));
     }
-    let (offered, p95, at) = held?;
-    let varies = of(points.last()?).0 > light * 1.05;
-    (crossed && varies && offered > 0.0).then(|| {
-        format!(
-            "load line: {} requests/s ({} = {at}), p95 {}",
-            short(offered),
-            points[0].values[0].0,
-            time(p95)
-        )
-    })
+
+    /// Whether it is overloaded, whatever its percentiles.
+    fn overloaded(&self) -> bool {
+        self.point.answer.problem.is_some() || self.goodput < GOODPUT * self.offered
+    }
+}
+
+/// Goodput over offered load below which a point does not hold.
+const GOODPUT: f64 = 0.95;
+/// What the 95th percentile may become, as a multiple of its value at the lightest load.
+const TIMES_LIGHT: f64 = 4.0;
+
+/// The largest offered load at which goodput is at least 95% of it and the 95th percentile within four times its value
+/// at the lightest load. `None` where the sweep does not change an offered load; `Err` says why it has no load line.
+fn load_line(points: &[Point]) -> Option<Result<LoadLine, String>> {
+    let mut held: Vec<Held<'_>> = points.iter().map(Held::of).collect();
+    held.sort_by(|a, b| a.offered.total_cmp(&b.offered));
+    let (light, heavy) = (held.first()?, held.last()?);
+    // Clients that wait for their replies offer what is carried: there is no load line, but a knee.
+    if points.iter().all(|p| p.closed) || heavy.offered <= 1.05 * light.offered {
+        return None;
+    }
+    if light.overloaded() {
+        return Some(Err("even the lightest point is beyond the load line".into()));
+    }
+    let (most, light_p95) = (TIMES_LIGHT * light.p95, light.p95);
+    let unknown = "percentiles are not known at every point, and without them there is no load line: use --solver auto or simulate";
+    let mut last = light;
+    for next in &held {
+        if !next.overloaded() {
+            if next.p95.is_nan() || light_p95.is_nan() {
+                return Some(Err(unknown.into()));
+            }
+            if next.p95 <= most {
+                last = next;
+                continue;
+            }
+        }
+        let (parameter, value) = last.point.values[0].clone();
+        return Some(Ok(LoadLine {
+            parameter,
+            value,
+            offered: last.offered,
+            goodput: last.goodput,
+            p95: last.p95,
+            fails_at: next.offered,
+        }));
+    }
+    Some(Err(
+        "every point holds: sweep further to find the load line".into(),
+    ))
 }
 
 /// Where throughput per step has fallen below half of what it was at the start: for closed models, the N* of
 /// asymptotic analysis, found from the curve itself.
-fn knee(points: &[Point]) -> Option<String> {
+fn knee(points: &[Point]) -> Option<Knee> {
     let curve: Vec<(f64, f64)> = points
         .iter()
         .filter_map(|p| {
@@ -236,13 +320,10 @@ fn knee(points: &[Point]) -> Option<String> {
     let most = curve.iter().map(|p| p.1).fold(0.0, f64::max);
     // The two asymptotes: through the origin with the slope at light load, and the highest throughput.
     let at = most / slope;
-    (at > first.0 && at < last.0 && slope > 0.0).then(|| {
-        format!(
-            "knee: {} = {} (throughput levels off at {}/s)",
-            points[0].values[0].0,
-            short(at),
-            short(most)
-        )
+    (at > first.0 && at < last.0 && slope > 0.0).then(|| Knee {
+        parameter: points[0].values[0].0.clone(),
+        value: at,
+        throughput: most,
     })
 }
 

@@ -4,7 +4,7 @@
 use loadline_model::answer::Answer;
 use loadline_model::load::from_text;
 use loadline_model::run::{Options, simulate};
-use loadline_model::stats::Estimate;
+use loadline_stats::Estimate;
 
 fn run(text: &str, requests: u64) -> Answer {
     let model = from_text(text, "test.toml", &[]).unwrap_or_else(|e| panic!("{e}\n{text}"));

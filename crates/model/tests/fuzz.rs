@@ -43,11 +43,7 @@ fn survives(text: &str) {
         workers: 1,
         ..Options::default()
     };
-    for solver in [
-        solve::Solver::Mva,
-        solve::Solver::Approximate,
-        solve::Solver::Layered,
-    ] {
+    for solver in [solve::Solver::Mva, solve::Solver::Approximate] {
         let _ = solve::evaluate(&model, solver, &options);
     }
     if !model.terminates() {

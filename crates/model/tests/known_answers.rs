@@ -5,7 +5,7 @@ use loadline_model::answer::Answer;
 use loadline_model::load::from_text;
 use loadline_model::run::{Options, simulate};
 use loadline_model::solve::{Solver, evaluate, queues};
-use loadline_model::stats::Estimate;
+use loadline_stats::Estimate;
 
 fn model(text: &str) -> loadline_model::model::Model {
     from_text(text, "test.toml", &[]).unwrap_or_else(|e| panic!("{e}\n{text}"))
@@ -493,19 +493,6 @@ fn partly_open_sessions() {
 fn layered_multiserver() {
     let text = "[machines.m]\ncores=\"unlimited\"\n[pools.server]\nmachine=\"m\"\nthreads=2\nprogram=[{cpu=\"exp(1)\"}]\n\
         [classes.request]\nclients=4\nthink=\"exp(1)\"\nprogram=[{call=\"server\"}]\n";
-    let layered = evaluate(&model(text), Solver::Layered, &Options::default()).unwrap();
-    close("X", layered.classes.0[0].1.throughput.value, 1.7);
-    close(
-        "wait",
-        layered
-            .stations
-            .get("server")
-            .unwrap()
-            .queueing_time
-            .unwrap()
-            .value,
-        0.352941176,
-    );
     let a = simulated(text, 300_000);
     within("X", a.classes.0[0].1.throughput, 1.7, 0.01);
     within(
@@ -522,19 +509,6 @@ fn layered_overtaking() {
     let text = "[machines.m]\n[pools.t2]\nmachine=\"m\"\nthreads=1\n\
         program=[{cpu=\"exp(1)\"},{reply=true},{cpu=\"exp(1)\"}]\n\
         [classes.request]\nclients=1\nthink=\"exp(1)\"\nprogram=[{call=\"t2\"}]\n";
-    let layered = evaluate(&model(text), Solver::Layered, &Options::default()).unwrap();
-    close("X", layered.classes.0[0].1.throughput.value, 0.4);
-    close(
-        "wait",
-        layered
-            .stations
-            .get("t2")
-            .unwrap()
-            .queueing_time
-            .unwrap()
-            .value,
-        0.5,
-    );
     let a = simulated(text, 300_000);
     within("X", a.classes.0[0].1.throughput, 0.4, 0.01);
     within(

@@ -201,8 +201,8 @@ fn the_threading_models_have_the_same_parameters() {
         );
         let settings: Vec<(String, String)> = [
             ("clients", "4"),
-            ("servant_cpu_ms", "5"),
-            ("servant_delay_ms", "0"),
+            ("servant_cpu", "5ms"),
+            ("servant_delay", "0"),
             ("dispatchers", "3"),
             ("arrival_rate", "50"),
         ]

@@ -231,11 +231,11 @@ fn linux_24_turns_from_dispatchers_to_the_receiver_around_five_threads() {
     );
     let at = |dispatchers: u32| {
         let settings = [
-            ("arrival_rate", 100),
-            ("servant_cpu_ms", 5),
-            ("dispatchers", dispatchers),
+            ("arrival_rate", "100".to_string()),
+            ("servant_cpu", "5ms".to_string()),
+            ("dispatchers", dispatchers.to_string()),
         ]
-        .map(|(k, v)| (k.to_string(), v.to_string()));
+        .map(|(k, v)| (k.to_string(), v));
         let model = from_file(Path::new(path), &settings).unwrap();
         let options = Options {
             requests: Some(200_000),

@@ -2,7 +2,7 @@
 
 use super::plots;
 use super::tables;
-use super::text::{far_multiple, load_line, peak_figure};
+use super::text::{far_multiple, interval, load_line, peak_figure};
 use crate::result::{Count, Result};
 use crate::search::Judgement;
 use crate::traced::{CAUSES, Side};
@@ -128,6 +128,10 @@ fn head(i: usize, c: &Count) -> String {
     };
     let mut facts: Vec<(&str, String)> = Vec::new();
     if let Some(l) = &curve.load_line {
+        let sure = interval(l);
+        if !sure.is_empty() {
+            facts.push(("95% interval", sure.trim_start_matches(", ").to_owned()));
+        }
         facts.push((
             "there",
             format!(
@@ -237,16 +241,25 @@ fn sides(c: &Count, on: &str) -> String {
     } else {
         String::new()
     };
-    format!(
-        "<h2>Below the load line against above it{on}</h2><div class=two><div class=panel>{}</div><div class=panel>{}</div></div>\
-         <h3>Thread states inside the handshake phase</h3><div class=panel>{}<p class=note>{}</p>{states}</div>\
-         <div class=two><div class=panel>{}</div><div>{remarks}</div></div>",
-        tables::phases(below, above),
-        tables::connections(below, above),
-        plots::handshake_states(below, above),
-        plots::causes_legend(&both),
-        tables::handshake(below, above),
-    )
+    let panel = |content: String| format!("<div class=panel>{content}</div>");
+    let mut out = format!(
+        "<h2>Below the load line against above it{on}</h2><div class=two>{}{}</div>",
+        panel(tables::phases(below, above)),
+        panel(tables::connections(below, above)),
+    );
+    // A server without TLS has no handshakes to show.
+    if both.iter().any(|s| s.handshake().total() > 0.0) {
+        out += &format!(
+            "<h3>Thread states inside the handshake phase</h3><div class=panel>{}<p class=note>{}</p>{states}</div>\
+             <div class=two><div class=panel>{}</div><div>{remarks}</div></div>",
+            plots::handshake_states(below, above),
+            plots::causes_legend(&both),
+            tables::handshake(below, above),
+        );
+    } else {
+        out += &format!("{states}{remarks}");
+    }
+    out
 }
 
 #[cfg(test)]
@@ -278,6 +291,32 @@ mod tests {
             assert!(!page.contains(foreign), "{foreign:?} is in it");
         }
         assert_eq!(page.matches("<svg").count(), page.matches("</svg>").count());
+    }
+
+    #[test]
+    fn a_server_without_tls_gets_no_cards_about_handshakes() {
+        let mut r = result();
+        for c in &mut r.counts {
+            c.points
+                .iter_mut()
+                .for_each(|p| p.load.handshakes = Default::default());
+            for side in [&mut c.below, &mut c.above].into_iter().flatten() {
+                (side.full, side.resumed, side.failed) = (0, 0, 0);
+                side.load.handshakes = Default::default();
+                side.phases.retain(|p| !p.label.starts_with("TLS"));
+            }
+        }
+        let page = page(&r);
+        for gone in [
+            "inside the handshake phase",
+            "handshake phase, per connection",
+            "full handshakes",
+            "<th>resumed</th>",
+            "Resumed handshakes",
+        ] {
+            assert!(!page.contains(gone), "{gone:?} is still there");
+        }
+        assert!(page.contains("time per connection") && page.contains("connections seen"));
     }
 
     #[test]

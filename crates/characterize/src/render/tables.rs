@@ -1,8 +1,8 @@
 //! Tables of the page.
 
-use crate::measured::Point;
+use crate::measured::{Handshakes, Point};
 use crate::result::Count;
-use crate::search::Judgement;
+use crate::search::{Judged, Judgement};
 use crate::traced::{CAUSES, Side};
 use crate::words::{figure, ms, percent};
 use loadline_plot::escape;
@@ -23,39 +23,50 @@ pub fn points(count: &Count) -> String {
         .as_ref()
         .map(|c| c.judged.as_slice())
         .unwrap_or_default();
+    let tls = count
+        .points
+        .iter()
+        .any(|p| p.load.handshakes != Handshakes::default());
     let rows: String = count
         .points
         .iter()
         .map(|p| {
-            let how = judged.iter().find(|j| j.0 == p.rate).map(|j| j.1);
-            row(p, how, count.probe.as_ref().map_or(1.0, |p| p.clicks))
+            let how = judged.iter().find(|j| j.rate == p.rate).copied();
+            row(p, how, count.probe.as_ref().map_or(1.0, |p| p.clicks), tls)
         })
         .collect();
-    let names = [
-        "sessions/s",
-        "throughput/s",
-        "goodput/s",
-        "of offered",
-        "mean",
-        "p50",
-        "p95",
-        "p99",
-        "completed",
-        "timeouts/s",
-        "errors/s",
-        "full",
-        "resumed",
-        "server CPU",
-        "generator",
-        "",
-    ];
+    let names: Vec<&str> = COLUMNS
+        .into_iter()
+        .filter(|name| tls || !OF_TLS.contains(name))
+        .collect();
     format!(
         "<table class=points>{}<tbody>{rows}</tbody></table>",
         header(&names)
     )
 }
 
-fn row(p: &Point, how: Option<Judgement>, clicks: f64) -> String {
+const COLUMNS: [&str; 16] = [
+    "sessions/s",
+    "throughput/s",
+    "goodput/s",
+    "of offered",
+    "mean",
+    "p50",
+    "p95",
+    "p99",
+    "completed",
+    "timeouts/s",
+    "errors/s",
+    "full",
+    "resumed",
+    "server CPU",
+    "generator",
+    "",
+];
+/// Columns that a server without TLS has nothing for.
+const OF_TLS: [&str; 2] = ["full", "resumed"];
+
+fn row(p: &Point, how: Option<Judged>, clicks: f64, tls: bool) -> String {
     let l = &p.load;
     let share = |s: Option<f64>| s.map_or("-".into(), percent);
     let time = |t: f64| {
@@ -71,8 +82,24 @@ fn row(p: &Point, how: Option<Judgement>, clicks: f64) -> String {
             "<span class=doubt title=\"{}\">the generator's limit</span>",
             escape(why)
         ),
-        (None, Some(Judgement::Holds)) => "<span class=holds>holds</span>".into(),
-        (None, Some(how)) => format!("<span class=fails>{}</span>", how.words()),
+        (None, Some(j)) => {
+            let class = if j.how == Judgement::Holds {
+                "holds"
+            } else {
+                "fails"
+            };
+            let runs = if j.runs > 1 {
+                format!(" in {} runs together", j.runs)
+            } else {
+                String::new()
+            };
+            let doubt = if j.sure {
+                ""
+            } else {
+                ", <span class=doubt title=\"within the 95% interval\">not sure</span>"
+            };
+            format!("<span class={class}>{}</span>{runs}{doubt}", short(j.how))
+        }
         (None, None) => String::new(),
     };
     let cells: String = [
@@ -93,10 +120,22 @@ fn row(p: &Point, how: Option<Judgement>, clicks: f64) -> String {
         percent(l.generator.cpu_share),
     ]
     .iter()
-    .map(|t| cell(t))
+    .zip(COLUMNS)
+    .filter(|(_, name)| tls || !OF_TLS.contains(name))
+    .map(|(t, _)| cell(t))
     .collect();
     let class = if p.search { " class=search" } else { "" };
     format!("<tr{class}>{cells}<td class=remark>{remark}</td></tr>")
+}
+
+/// Why, in the words that fit a table.
+fn short(how: Judgement) -> &'static str {
+    match how {
+        Judgement::Holds => "holds",
+        Judgement::Goodput => "goodput below 95%",
+        Judgement::Slow => "too slow",
+        Judgement::Generator => "the generator's limit",
+    }
 }
 
 /// Mean time per connection by phase, below against above.
@@ -144,7 +183,7 @@ pub fn phases(below: Option<&Side>, above: Option<&Side>) -> String {
 /// Connections and handshakes, below against above; the client's view of a handshake beside it.
 pub fn connections(below: Option<&Side>, above: Option<&Side>) -> String {
     type Figure = fn(&Side) -> String;
-    let rows: [(&str, Figure); 9] = [
+    let all: [(&str, Figure); 9] = [
         ("offered, sessions/s", |s| figure(s.rate)),
         ("recorded", |s| crate::words::seconds(s.seconds)),
         ("connections seen", |s| figure(s.connections as f64)),
@@ -163,9 +202,14 @@ pub fn connections(below: Option<&Side>, above: Option<&Side>) -> String {
             s.utilization.map_or("-".into(), percent)
         }),
     ];
+    let tls = [below, above]
+        .into_iter()
+        .flatten()
+        .any(|s| s.full + s.resumed + s.failed > 0 || s.load.handshakes != Handshakes::default());
     let show = |side: Option<&Side>, f: Figure| side.map_or("-".into(), f);
-    let rows: String = rows
+    let rows: String = all
         .iter()
+        .filter(|(label, _)| tls || !label.contains("handshake"))
         .map(|(label, f)| {
             format!(
                 "<tr><th>{label}</th>{}{}</tr>",

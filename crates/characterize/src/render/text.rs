@@ -1,6 +1,6 @@
 //! The summary for the terminal: a line per CPU count, and the sentence that it comes to.
 
-use crate::curve::{Curve, Spot};
+use crate::curve::{Curve, LoadLine, Spot};
 use crate::measured::Point;
 use crate::result::{Count, Result};
 use crate::search::Judgement;
@@ -74,19 +74,30 @@ pub fn load_line(curve: &Curve) -> String {
                 _ => "",
             };
             format!(
-                "load line {at_least}{} sessions/s (p95 {})",
+                "load line {at_least}{} sessions/s{} (p95 {})",
                 figure(l.sessions_per_s),
+                interval(l),
                 ms(l.p95_ms)
             )
         }
         None => match curve.judged.first() {
-            Some((rate, why)) => format!(
+            Some(lightest) => format!(
                 "load line below {} sessions/s ({})",
-                figure(*rate),
-                why.words()
+                figure(lightest.rate),
+                lightest.how.words()
             ),
             None => "load line unknown".into(),
         },
+    }
+}
+
+/// `, 38 to 44` as far as it is known.
+pub fn interval(l: &LoadLine) -> String {
+    match (l.low, l.high) {
+        (Some(low), Some(high)) => format!(", surely {} to {}", figure(low), figure(high)),
+        (Some(low), None) => format!(", surely {} or more", figure(low)),
+        (None, Some(high)) => format!(", surely below {}", figure(high)),
+        (None, None) => String::new(),
     }
 }
 

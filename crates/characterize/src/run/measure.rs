@@ -16,6 +16,7 @@ use crate::measured::{CpuUse, Load, Point, Probe};
 use crate::plan::Parameters;
 use crate::result::Layout;
 use crate::traced::{self, Side};
+use crate::warming::{self, Warmth};
 
 /// Users of the probe per CPU: enough to keep it busy, few enough to keep the queue short.
 const USERS_PER_CPU: u32 = 16;
@@ -32,6 +33,13 @@ const SETTLE: Duration = Duration::from_secs(10);
 const LOOK: Duration = Duration::from_millis(300);
 /// The generator goes on so long after a recording should have ended.
 const MARGIN_S: f64 = 60.0;
+/// A look at a server that is warming up.
+const SHORTEST_LOOK_S: f64 = 2.0;
+const LONGEST_LOOK_S: f64 = 10.0;
+/// A server that takes longer than this is measured as it is, and that is said.
+const MOST_WARM_UP_S: f64 = 180.0;
+/// Nor is a quick look at a server turned into a long one by its warm-up: at most so many times the least.
+const MOST_TIMES: f64 = 10.0;
 /// A first, short recording, which is thrown away.
 const FIRST_ATTACH_S: f64 = 0.3;
 const UNKNOWN: &str = "the server's process is not known: give its --pid";
@@ -64,15 +72,37 @@ impl Bench<'_> {
         Offered::Users(USERS_PER_CPU * (self.layout.server.len() as u32).max(1))
     }
 
-    /// A fresh JVM compiles what the load needs. Nothing of it counts.
-    pub fn warm_up(&mut self) -> Result<()> {
-        let seconds = self.parameters.first_warmup_s();
-        if seconds > 0.0 {
-            let run = self.start(self.users(), 0.0, seconds)?;
-            self.finish(run)?;
-            self.settle();
+    /// A fresh JVM compiles what the load needs. Nothing of it counts. Goes on until the server's CPU time per reply no
+    /// longer falls, and says what became of it; where its process is not known, for a fixed time.
+    pub fn warm_up(&mut self) -> Result<Option<Warmth>> {
+        let least_s = self.parameters.first_warmup_s();
+        if least_s <= 0.0 {
+            return Ok(None);
         }
-        Ok(())
+        let look_s = (0.25 * least_s)
+            .clamp(SHORTEST_LOOK_S, LONGEST_LOOK_S)
+            .min(least_s);
+        let most_s = (MOST_TIMES * least_s).min(MOST_WARM_UP_S).max(least_s);
+        let (mut costs, mut spent_s, mut warmth) = (Vec::new(), 0.0, None);
+        while spent_s < most_s && !self.stop.load(Ordering::Relaxed) {
+            let before = self.server.cpu_seconds();
+            let run = self.start(self.users(), 0.0, look_s)?;
+            let load = self.finish(run)?;
+            spent_s += look_s;
+            let used = before.zip(self.server.cpu_seconds()).map(|(a, b)| b - a);
+            if let (Some(used), Some(load)) = (used, load)
+                && load.throughput() > 0.0
+            {
+                costs.push(used / (load.throughput() * load.seconds));
+            }
+            warmth = warming::warmth(&costs, look_s);
+            let unknown = self.server.cpu_seconds().is_none();
+            if spent_s >= least_s && (unknown || warmth.is_some_and(|w| w.settled)) {
+                break;
+            }
+        }
+        self.settle();
+        Ok(warmth)
     }
 
     /// None if the user wants to stop. A server that is too slow at first is given more time.

@@ -10,6 +10,7 @@ mod measure;
 mod proc;
 mod recorder;
 mod server;
+mod start;
 mod store;
 
 use std::collections::BTreeMap;
@@ -298,7 +299,11 @@ impl Part {
                 (self.done.below, self.done.above) = (true, true);
             }
         }
-        bench.warm_up()?;
+        if let Some(warmth) = bench.warm_up()? {
+            let note = warmth.to_string();
+            say(Event::Note(format!("{name}: {note}")));
+            self.notes.push(note);
+        }
         while let Some(step) = step::next(p, objective, &self.done) {
             if stop.load(Ordering::Relaxed) {
                 break;
@@ -312,13 +317,13 @@ impl Part {
                     store.write(&file("probe".into()), &probe)?;
                     self.done.probe = Some(probe);
                 }
-                Step::Sweep(n, rate) | Step::Search(n, rate) => {
-                    let search = matches!(step, Step::Search(..));
-                    let (kind, of) = if search {
-                        ("search", p.search)
-                    } else {
-                        ("point", p.points.max(n))
+                Step::Sweep(n, rate) | Step::Search(n, rate) | Step::Repeat(n, rate) => {
+                    let (kind, of) = match step {
+                        Step::Sweep(..) => ("point", p.points.max(n)),
+                        Step::Search(..) => ("search", p.search.max(n)),
+                        _ => ("repetition", (2 * p.repeat).max(n)),
                     };
+                    let search = !matches!(step, Step::Sweep(..));
                     let text = format!(
                         "{name}: {kind} {n} of {of}, {} sessions/s",
                         crate::words::figure(rate)
@@ -327,7 +332,12 @@ impl Part {
                     let Some(point) = bench.point(self.cpus, rate, search)? else {
                         break;
                     };
-                    store.write(&file(format!("at-{rate}")), &point)?;
+                    let run = 1 + self.done.points.iter().filter(|d| d.rate == rate).count();
+                    let name = match run {
+                        1 => format!("at-{rate}"),
+                        _ => format!("at-{rate}-run{run}"),
+                    };
+                    store.write(&file(name), &point)?;
                     say(Event::Point(&point));
                     self.done.points.push(point);
                 }
@@ -389,6 +399,10 @@ impl Part {
                         )))
                     })?;
                 let log = store.path(&format!("server-{}cpu.log", self.cpus));
+                let agent = (options.parameters.trace_s > 0.0)
+                    .then(|| options.exe.with_file_name("loadline-agent.jar"))
+                    .filter(|jar| jar.exists());
+                let words = start::Words::of(&words, agent.as_deref());
                 Server::start(&words, url.as_deref(), placed, &log, stop)
             }
             Which::Running { url, pid } => Server::running(url, *pid, placed).map(Some),

@@ -5,7 +5,6 @@ use std::fs::File;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -13,6 +12,7 @@ use anyhow::{Context, Result, anyhow, bail};
 
 use super::child::{Child, TICK, how};
 use super::proc::{self, Moved};
+use super::start::Words;
 use super::store::Refused;
 
 /// How long a server may take until it answers.
@@ -36,15 +36,13 @@ impl Server {
     /// Starts `words` on `cpus` and waits until it answers: at `url`, or, if none is given, at a port
     /// that it listens on. None if the user wants to stop.
     pub fn start(
-        words: &[String],
+        words: &Words,
         url: Option<&str>,
         cpus: &[usize],
         log: &Path,
         stop: &AtomicBool,
     ) -> Result<Option<Server>> {
-        let program = words
-            .first()
-            .ok_or_else(|| anyhow!("--start has no command"))?;
+        let program = words.program();
         if let Some(address) = url.map(address).transpose()?
             && answers(address).is_some()
         {
@@ -54,11 +52,8 @@ impl Server {
         }
         let output =
             File::create(log).with_context(|| format!("cannot write {}", log.display()))?;
-        let mut command = Command::new(program);
-        command
-            .args(&words[1..])
-            .stdout(output.try_clone()?)
-            .stderr(output);
+        let mut command = words.command();
+        command.stdout(output.try_clone()?).stderr(output);
         let child = Child::start(command, cpus)
             .map_err(|e| anyhow!(Refused(format!("--start: {program} cannot be run: {e}"))))?;
         let mut server = Server {
@@ -353,7 +348,7 @@ mod tests {
             .map(String::from)
             .to_vec();
         let error = Server::start(
-            &words,
+            &Words::of(&words, None),
             None,
             &[],
             &dir.path().join("server.log"),
@@ -373,7 +368,7 @@ mod tests {
         let dir = tempfile::tempdir().expect("a directory");
         let words = vec!["no-such-command-anywhere".to_owned()];
         let error = Server::start(
-            &words,
+            &Words::of(&words, None),
             None,
             &[],
             &dir.path().join("server.log"),

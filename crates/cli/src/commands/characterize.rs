@@ -44,6 +44,9 @@ pub struct Args {
     /// Most points in search of the load line
     #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u32).range(0..=50))]
     search: u32,
+    /// Most repetitions of each of the two points around the load line, while its intervals leave it in doubt
+    #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u32).range(0..=20))]
+    repeat: u32,
     /// The heaviest load, as a multiple of the saturation
     #[arg(long, default_value = "4", value_name = "TIMES", value_parser = multiple)]
     to: f64,
@@ -95,6 +98,7 @@ pub fn run(args: Args) -> Result<ExitCode> {
         scenario_text,
         points: args.points,
         search: args.search,
+        repeat: args.repeat,
         to: args.to,
         duration_s: args.duration.as_secs_f64(),
         warmup_s: args.warmup.unwrap_or_else(|| warmup(think)).as_secs_f64(),

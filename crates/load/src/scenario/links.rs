@@ -1,9 +1,9 @@
 //! Links found in pages.
 
-use crate::rng::Rng;
+use loadline_stats::{Random, SplitMix64};
 
 /// One of the links of `page` that begin with `prefix`, each with the same probability.
-pub(crate) fn pick_link(page: &[u8], prefix: &str, rng: &mut Rng) -> Option<String> {
+pub(crate) fn pick_link(page: &[u8], prefix: &str, rng: &mut SplitMix64) -> Option<String> {
     const ATTRIBUTE: &[u8] = b"href=\"";
     let mut found: Vec<&[u8]> = Vec::new();
     let mut at = 0;
@@ -42,14 +42,14 @@ pub(crate) fn find(hay: &[u8], needle: &[u8]) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rng::Rng;
+    use loadline_stats::SplitMix64;
     use proptest::prelude::*;
 
     #[test]
     fn links_with_the_prefix_are_found_and_unescaped() {
         let page =
             br#"<a href="/x">x</a><a href="/s?a=1&amp;b=2">s</a><a href="/s?a=3">t</a><a href="/s"#;
-        let mut rng = Rng::new(1, 1, 1);
+        let mut rng = SplitMix64::new(1, 1, 1);
         // The last link is torn off; the page as a whole is then not trusted to have any.
         assert_eq!(pick_link(page, "/s?", &mut rng), None);
         let page = &page[..page.len() - 11];
@@ -73,7 +73,7 @@ mod tests {
         #[test]
         fn no_page_makes_it_panic(page in prop::collection::vec(any::<u8>(), 0..100), cut in "(href=\"|\"|/s){0,9}") {
             let page = [page, cut.into_bytes()].concat();
-            let _ = pick_link(&page, "/s", &mut Rng::new(1, 1, 1));
+            let _ = pick_link(&page, "/s", &mut SplitMix64::new(1, 1, 1));
         }
     }
 }

@@ -3,7 +3,7 @@
 //! A placeholder `{name}` is either drawn from a range each time, or held: a value that the session
 //! keeps (drawn when it begins, replaced by what pages say).
 
-use crate::rng::Rng;
+use loadline_stats::{Random, SplitMix64};
 
 /// What a placeholder stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,7 +58,7 @@ impl Template {
     }
 
     /// The text, its placeholders drawn or taken from what the session holds.
-    pub(crate) fn fill(&self, rng: &mut Rng, held: &[String]) -> String {
+    pub(crate) fn fill(&self, rng: &mut SplitMix64, held: &[String]) -> String {
         use std::fmt::Write;
         let mut out = String::with_capacity(48);
         for (text, slot) in &self.parts {
@@ -76,7 +76,7 @@ impl Template {
 }
 
 /// A whole number from `first` to `last`.
-pub(crate) fn draw(rng: &mut Rng, first: u64, last: u64) -> u64 {
+pub(crate) fn draw(rng: &mut SplitMix64, first: u64, last: u64) -> u64 {
     first + rng.below((last - first).saturating_add(1))
 }
 
@@ -119,7 +119,7 @@ mod tests {
     #[test]
     fn placeholders_are_drawn_from_their_range() {
         let template = Template::path("/item?id={item}&x={item}", slots).expect("it is valid");
-        let mut rng = Rng::new(1, 1, 1);
+        let mut rng = SplitMix64::new(1, 1, 1);
         let mut seen = std::collections::BTreeSet::new();
         for _ in 0..200 {
             seen.insert(template.fill(&mut rng, &[]));
@@ -132,7 +132,7 @@ mod tests {
     fn a_held_value_is_the_same_wherever_it_is_used() {
         let template = Template::text("{me}: password{me}", slots).expect("it is valid");
         assert_eq!(
-            template.fill(&mut Rng::new(1, 1, 1), &["17".into()]),
+            template.fill(&mut SplitMix64::new(1, 1, 1), &["17".into()]),
             "17: password17"
         );
     }

@@ -3,7 +3,7 @@
 use super::template::{draw, encode_form};
 use super::{Next, Scenario, links};
 use crate::html;
-use crate::rng::Rng;
+use loadline_stats::{Random, SplitMix64};
 use std::borrow::Cow;
 
 /// How many pages a visitor can go back.
@@ -39,7 +39,7 @@ impl Ask {
 #[derive(Debug)]
 pub(crate) struct Walk<'a> {
     scenario: &'a Scenario,
-    rng: Rng,
+    rng: SplitMix64,
     /// The page being looked at is the last.
     history: Vec<Step>,
     /// The session's values, in the order of `Scenario::held`.
@@ -47,7 +47,7 @@ pub(crate) struct Walk<'a> {
 }
 
 impl<'a> Walk<'a> {
-    pub(crate) fn new(scenario: &'a Scenario, mut rng: Rng) -> Walk<'a> {
+    pub(crate) fn new(scenario: &'a Scenario, mut rng: SplitMix64) -> Walk<'a> {
         let held = scenario
             .held
             .iter()
@@ -105,7 +105,7 @@ impl<'a> Walk<'a> {
     }
 
     fn choose(&mut self, from: usize) -> Next {
-        let at = self.rng.unit();
+        let at = self.rng.uniform();
         let edges = &self.scenario.interactions[from].next;
         edges
             .iter()
@@ -168,7 +168,7 @@ mod tests {
     "#;
 
     fn walk(scenario: &Scenario, session: u64) -> Vec<Step> {
-        let mut walk = Walk::new(scenario, Rng::new(1, session, 0));
+        let mut walk = Walk::new(scenario, SplitMix64::new(1, session, 0));
         std::iter::from_fn(|| walk.step(b"")).collect()
     }
 
@@ -211,7 +211,7 @@ mod tests {
         let scenario = Scenario::from_toml(CHAIN, "t").expect("valid");
         let mut followed = 0;
         for session in 0..20 {
-            let mut walk = Walk::new(&scenario, Rng::new(1, session, 0));
+            let mut walk = Walk::new(&scenario, SplitMix64::new(1, session, 0));
             walk.step(b"");
             if let Some(step) = walk.step(b"<a href=\"/b?x77\">") {
                 assert_eq!(step.request.path, "/b?x77");
@@ -248,7 +248,7 @@ mod tests {
     #[test]
     fn a_form_carries_what_the_page_said_and_going_back_does_not_send_it_again() {
         let scenario = Scenario::from_toml(FORMS, "t").expect("valid");
-        let mut walk = Walk::new(&scenario, Rng::new(1, 1, 0));
+        let mut walk = Walk::new(&scenario, SplitMix64::new(1, 1, 0));
         let first = walk.step(b"").expect("a page");
         assert_eq!(first.request, Ask::get("/item?id=3".into()));
         walk.arrived("/item?id=3", b"<a href=/buy?id=88>");

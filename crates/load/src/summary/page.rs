@@ -46,7 +46,7 @@ impl Summary {
         let (s, h) = (&self.sessions, &self.handshakes);
         let goodput = match self.steady.replies_per_s {
             Some(e) if self.steady.settled => {
-                format!("goodput, {:.1} ±{:.1} steady", e.mean, e.ci95)
+                format!("goodput, {:.1} ±{:.1} steady", e.value, e.ci95)
             }
             _ => "goodput".to_owned(),
         };

@@ -99,7 +99,7 @@ impl Summary {
             (true, Some(goodput), Some(mean)) => writeln!(
                 out,
                 "steady after {:.1} s: {:.1} ±{:.1} replies/s, mean {:.2} ±{:.2} ms, p95 {:.1} ms",
-                s.warm_up_s, goodput.mean, goodput.ci95, mean.mean, mean.ci95, s.p95_ms
+                s.warm_up_s, goodput.value, goodput.ci95, mean.value, mean.ci95, s.p95_ms
             ),
             _ if self.replies > 0 => writeln!(out, "not steady within this time: run it longer"),
             _ => Ok(()),

@@ -1,7 +1,7 @@
 //! The run second by second, and the run without its warm-up.
 
 use crate::series::{Row, SLOTS_PER_S, Series, times_of};
-use crate::steady::{Estimate, estimate, mser5};
+use loadline_stats::{Estimate, by_batches, mser};
 use serde::Serialize;
 
 /// One second of the run.
@@ -112,9 +112,9 @@ impl Steady {
                 last_ms
             })
             .collect();
-        let (a, b) = (mser5(&goodput), mser5(&response));
-        let cut = a.0.max(b.0);
-        let settled = a.1 && b.1;
+        let (a, b) = (mser::truncation(&goodput), mser::truncation(&response));
+        let cut = a.cut.max(b.cut);
+        let settled = a.settled && b.settled;
         let after = if settled { cut } else { 0 };
         let first_second = after.div_ceil(SLOTS_PER_S as usize).min(series.rows.len());
         let times = times_of(series.rows[first_second..].iter());
@@ -130,4 +130,12 @@ impl Steady {
             },
         }
     }
+}
+
+/// Fewer slots than this give no interval worth printing.
+const LEAST_SLOTS: usize = 10;
+
+fn estimate(slots: &[f64]) -> Option<Estimate> {
+    (slots.len() >= LEAST_SLOTS)
+        .then(|| by_batches(slots, |part| part.iter().sum::<f64>() / part.len() as f64))
 }

@@ -5,7 +5,7 @@ use super::{Answer, ClassAnswer, Named, PhaseAnswer, ResponseTime, RunAnswer};
 use crate::engine::{Engine, Meters, Segment};
 use crate::model::Model;
 use crate::run::{Options, Outcome, Problem};
-use crate::stats::{Estimate, Histogram, by_batches, by_replications};
+use loadline_stats::{Estimate, Histogram, by_batches, by_replications};
 
 /// The sum of one meter over that of another, or over time.
 pub fn ratio(segments: &[Segment], above: usize, below: Option<usize>) -> Estimate {
@@ -170,13 +170,18 @@ pub fn from_runs(model: &Model, options: &Options, outcomes: Vec<Outcome>) -> An
                 "nothing happens any more: no client ever makes another request".into()
             }
         }),
-        at_once: None,
         run: None,
     };
     if run.warm_up_seconds.is_none() && answer.problem.is_none() {
         answer.warnings.push(
             "the run was too short to find the end of its warm-up; its second half was used".into(),
         );
+    }
+    if run.events >= options.most_events {
+        answer.warnings.push(format!(
+            "stopped after {} events: what a request takes is very long beside the turns that threads take",
+            run.events
+        ));
     }
     if !run.precise && options.requests.is_none() && answer.problem.is_none() {
         answer.warnings.push(format!(

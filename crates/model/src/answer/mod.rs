@@ -8,9 +8,8 @@ mod text;
 pub use from_runs::{from_runs, precise_over_runs, ratio};
 pub use html::{page, sweep_page};
 pub use text::{answer_text, sweep_text};
-pub(crate) use text::{short, time};
 
-use crate::stats::Estimate;
+use loadline_stats::Estimate;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
 /// A list of named things that becomes a JSON object in its own order.
@@ -61,9 +60,6 @@ pub struct Answer {
     /// Per phase that programs mark.
     #[serde(skip_serializing_if = "Named::is_empty")]
     pub phases: Named<PhaseAnswer>,
-    /// What an approximation said before the simulation.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub at_once: Option<AtOnce>,
     /// About the run itself; absent from a solver's answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub run: Option<RunAnswer>,
@@ -73,46 +69,6 @@ pub struct Answer {
     /// What is suspicious.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
-}
-
-/// An approximate answer beside a simulated one.
-#[derive(Debug, Clone, PartialEq, serde::Serialize)]
-pub struct AtOnce {
-    /// Who computed it.
-    pub solver: String,
-    /// Throughput and mean response time per class.
-    pub classes: Named<AtOnceClass>,
-    /// Why it sees no steady state.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub problem: Option<String>,
-}
-
-/// One class of it.
-#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
-pub struct AtOnceClass {
-    /// Per second.
-    pub throughput: f64,
-    /// Mean, in seconds.
-    pub response_time: f64,
-}
-
-impl From<&Answer> for AtOnce {
-    fn from(answer: &Answer) -> AtOnce {
-        let class = |c: &ClassAnswer| AtOnceClass {
-            throughput: c.throughput.value,
-            response_time: c.response_time.mean.value,
-        };
-        let classes = answer
-            .classes
-            .0
-            .iter()
-            .map(|(name, c)| (name.clone(), class(c)));
-        AtOnce {
-            solver: answer.solver.clone(),
-            classes: Named(classes.collect()),
-            problem: answer.problem.clone(),
-        }
-    }
 }
 
 /// A request class.

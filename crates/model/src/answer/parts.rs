@@ -4,7 +4,7 @@ use super::from_runs::{Evidence, Level, quotient};
 use super::{ClassAt, Named, StationAnswer};
 use crate::engine::Meters;
 use crate::model::{Model, ResourceKind, Scheduler, UNLIMITED};
-use crate::stats::Estimate;
+use loadline_stats::Estimate;
 
 fn share(estimate: Estimate, of: u32) -> Estimate {
     if of == UNLIMITED {

@@ -1,12 +1,12 @@
 //! An answer as text for a terminal: what matters first, times in the unit that fits.
 
-use super::{Answer, AtOnce, StationAnswer};
-use crate::stats::Estimate;
+use super::{Answer, StationAnswer};
 use crate::sweep::Sweep;
+use loadline_stats::Estimate;
 use std::fmt::Write;
 
 /// A time in the unit that fits.
-pub(crate) fn time(seconds: f64) -> String {
+fn time(seconds: f64) -> String {
     if !seconds.is_finite() {
         return "-".into();
     }
@@ -21,7 +21,7 @@ pub(crate) fn time(seconds: f64) -> String {
 }
 
 /// Four significant digits at most.
-pub(crate) fn short(x: f64) -> String {
+fn short(x: f64) -> String {
     if !x.is_finite() {
         return "-".into();
     }
@@ -44,25 +44,6 @@ fn with_interval(e: &Estimate, show: impl Fn(f64) -> String) -> String {
 
 fn optional(e: &Option<Estimate>) -> String {
     e.as_ref().map_or_else(|| "-".into(), |e| time(e.value))
-}
-
-/// What an approximation said, and how far the simulation is from it.
-fn said_at_once(answer: &Answer, at_once: &AtOnce) -> String {
-    if let Some(problem) = &at_once.problem {
-        return format!("{} says {problem}", at_once.solver);
-    }
-    let each = at_once.classes.0.iter().map(|(name, c)| {
-        let simulated = answer.classes.get(name).map(|s| s.response_time.mean.value);
-        let off = simulated
-            .filter(|s| s.is_finite() && *s > 0.0)
-            .map_or(String::new(), |s| {
-                format!(" ({:+.1}%)", 100.0 * (c.response_time / s - 1.0))
-            });
-        let (x, r) = (short(c.throughput), time(c.response_time));
-        format!("{name} {x}/s, {r}{off}")
-    });
-    let list: Vec<String> = each.collect();
-    format!("{} says {}", at_once.solver, list.join("; "))
 }
 
 /// An answer as a page of text.
@@ -147,10 +128,6 @@ pub fn answer_text(answer: &Answer) -> String {
                 list.join(", ")
             ));
         }
-    }
-    if let Some(at_once) = &answer.at_once {
-        line(String::new());
-        line(format!("  at once: {}", said_at_once(answer, at_once)));
     }
     line(String::new());
     let header = [
@@ -272,11 +249,28 @@ pub fn sweep_text(sweep: &Sweep) -> String {
         });
         let _ = writeln!(out, "{}", columns(&row, &widths).trim_end());
     }
-    if let Some(line) = &sweep.load_line {
-        let _ = writeln!(out, "\n  {line}");
+    if let Some(l) = &sweep.load_line {
+        let _ = writeln!(
+            out,
+            "\n  load line: {} requests/s ({} = {}), p95 {}; not at {}",
+            short(l.offered),
+            l.parameter,
+            l.value,
+            time(l.p95),
+            short(l.fails_at)
+        );
     }
-    if let Some(knee) = &sweep.knee {
-        let _ = writeln!(out, "  {knee}");
+    if let Some(why) = &sweep.no_load_line {
+        let _ = writeln!(out, "\n  no load line: {why}");
+    }
+    if let Some(k) = &sweep.knee {
+        let _ = writeln!(
+            out,
+            "  knee: {} = {} (throughput levels off at {}/s)",
+            k.parameter,
+            short(k.value),
+            short(k.throughput)
+        );
     }
     out
 }

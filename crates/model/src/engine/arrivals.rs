@@ -3,8 +3,8 @@
 use super::program::{NO_SITE, Site};
 use super::{Engine, Event, Role, Waiting};
 use crate::model::Arrivals;
-use crate::random::Stream;
 use crate::time::Nanos;
+use loadline_stats::{Random, Stream};
 
 pub(super) struct SourceState {
     pub arrival: Site,

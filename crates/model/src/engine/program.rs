@@ -4,8 +4,8 @@
 //! Every place that draws gets a *site*: its distribution with a random stream named after the place.
 
 use crate::model::{KeepAlive, Mode, Model, Step};
-use crate::random::{Dist, Stream};
 use crate::time::Nanos;
+use loadline_stats::random::{Dist, Stream};
 
 /// Index of a drawing place.
 pub type Site = u32;

@@ -4,8 +4,8 @@
 //! (busy servers, requests in the system). Between 128 and 256 segments exist; when there would be more, neighbours are
 //! merged, so memory does not depend on the length of the run.
 
-use crate::stats::{Histogram, Mser};
 use crate::time::{Nanos, Time};
+use loadline_stats::{Histogram, Mser};
 
 const MOST: usize = 256;
 

@@ -5,8 +5,8 @@ use super::record::{LevelId, Meter, Recorder};
 use super::{Engine, NONE};
 use crate::calendar::Calendar;
 use crate::model::{Model, ResourceKind};
-use crate::random::{Dist, Stream};
 use crate::time::Time;
+use loadline_stats::random::{Dist, Stream};
 use std::collections::VecDeque;
 
 /// Meters of one class at one station: completions, residence, service, rejected, gave up.

@@ -4,7 +4,7 @@
 //! shifted, a product scaled. Times are in seconds, sizes in bytes.
 
 use super::functions::{add, call, multiply};
-use crate::random::Dist;
+use loadline_stats::random::Dist;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;

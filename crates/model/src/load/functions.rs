@@ -1,7 +1,7 @@
 //! The functions that expressions can call, and arithmetic with distributions.
 
 use super::expr::{Value, dist, number};
-use crate::random::{Dist, by_mean_and_scv};
+use loadline_stats::random::{Dist, by_mean_and_scv};
 use std::path::Path;
 
 const FUNCTIONS: [&str; 24] = [

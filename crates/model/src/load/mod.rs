@@ -7,6 +7,7 @@
 mod check;
 mod expr;
 mod functions;
+mod like;
 mod parameters;
 mod parts;
 mod program;
@@ -49,7 +50,7 @@ pub fn from_file(path: &Path, settings: &[Setting]) -> Result<Model, LoadError> 
 
 /// Reads a model from text; `file` is for messages, and where relative paths in it begin.
 pub fn from_text(text: &str, file: &str, settings: &[Setting]) -> Result<Model, LoadError> {
-    let root = tree::parse(text, file)?;
+    let root = like::resolve(tree::parse(text, file)?, file)?;
     let parameters = parameters::evaluate(&root, file, settings)?;
     let context = Context {
         file,

@@ -9,7 +9,7 @@ use crate::model::{
     UNLIMITED, WhenFull,
 };
 use crate::policy::cpu::Policy;
-use crate::random::Dist;
+use loadline_stats::random::Dist;
 use machines::{check_scheduler, check_sharing, machine};
 
 const ANY: f64 = f64::INFINITY;
@@ -21,7 +21,7 @@ pub(super) fn read(root: &Section<'_>, model: &mut Model) -> Result<(), LoadErro
     }
     for (name, s) in root.named("groups")? {
         let quota = s.number("quota", 1e-6, ANY)?;
-        let period = s.number("period", 1e-4, ANY)?.unwrap_or(0.1);
+        let period = s.seconds("period", 1e-4)?.unwrap_or(0.1);
         let priority = s.number("priority", 0.0, ANY)?.unwrap_or(1.0);
         model.groups.push(Group {
             name,
@@ -75,10 +75,10 @@ pub(super) fn read(root: &Section<'_>, model: &mut Model) -> Result<(), LoadErro
     for (name, s) in root.named("guards")? {
         let guard = Guard {
             name,
-            interval: s.number("interval", 1e-3, ANY)?.unwrap_or(1.0),
+            interval: s.seconds("interval", 1e-3)?.unwrap_or(1.0),
             cpus: s.required("cpus", s.number("cpus", 0.0, ANY)?)?,
-            cost_new: s.required("cost_new", s.number("cost_new", 0.0, ANY)?)?,
-            cost_resumed: s.number("cost_resumed", 0.0, ANY)?.unwrap_or(0.0),
+            cost_new: s.required("cost_new", s.seconds("cost_new", 0.0)?)?,
+            cost_resumed: s.seconds("cost_resumed", 0.0)?.unwrap_or(0.0),
         };
         model.guards.push(guard);
         s.finish()?;
@@ -103,7 +103,7 @@ fn queue(s: &Section<'_>, key: &str, extra: &[(&str, Discipline)]) -> Result<Que
         discipline: s.choice(key, &kinds)?.unwrap_or(Discipline::Fifo),
         capacity: s.count("capacity", 0.0)?.unwrap_or(UNLIMITED),
         when_full: s.choice("when_full", &when)?.unwrap_or(WhenFull::Reject),
-        patience: s.dist("patience")?,
+        patience: s.patience("patience")?,
     })
 }
 
@@ -182,12 +182,12 @@ fn pool(name: String, s: &Section<'_>, model: &Model) -> Result<Pool, LoadError>
         min_threads,
         max_threads,
         idle_timeout: s
-            .number("idle_timeout", 0.0, ANY)?
+            .seconds_or_never("idle_timeout")?
             .unwrap_or(if min_threads == 0 { 0.0 } else { ANY }),
-        create_cpu: s.dist("create_cpu")?,
-        destroy_cpu: s.dist("destroy_cpu")?,
-        wake_cpu: s.dist("wake_cpu")?,
-        start_delay: s.dist("start_delay")?,
+        create_cpu: s.time("create_cpu")?,
+        destroy_cpu: s.time("destroy_cpu")?,
+        wake_cpu: s.time("wake_cpu")?,
+        start_delay: s.time("start_delay")?,
         queue: queue(s, "queue", &[])?,
         wake_last: s
             .choice("wake", &[("first", false), ("last", true)])?
@@ -248,8 +248,8 @@ fn resource(name: String, s: &Section<'_>) -> Result<Resource, LoadError> {
         },
         2 => ResourceKind::Semaphore,
         _ => ResourceKind::Connections {
-            connect: s.dist("connect")?,
-            idle: s.number("idle_timeout", 0.0, ANY)?.unwrap_or(ANY),
+            connect: s.time("connect")?,
+            idle: s.seconds_or_never("idle_timeout")?.unwrap_or(ANY),
             uses: s.count("uses", 1.0)?.unwrap_or(UNLIMITED),
         },
     };
@@ -270,7 +270,7 @@ fn heap(name: String, s: &Section<'_>, model: &Model) -> Result<Heap, LoadError>
         name,
         young_bytes: s.required("young", s.number("young", 1.0, ANY)?)?,
         machine: s.required("machine", machine)?,
-        cpu: s.required("cpu", s.dist("cpu")?)?,
+        cpu: s.required("cpu", s.time("cpu")?)?,
         threads: s.count("threads", 1.0)?.unwrap_or(1).min(1024),
         concurrent: s
             .choice("mode", &[("stop-the-world", false), ("concurrent", true)])?
@@ -298,7 +298,7 @@ fn manager(s: &Section<'_>, model: &Model) -> Result<Manager, LoadError> {
     Ok(Manager {
         machine,
         policy: s.required("policy", s.choice("policy", &policies)?)?,
-        interval: s.number("interval", 1e-3, ANY)?.unwrap_or(0.1),
+        interval: s.seconds("interval", 1e-3)?.unwrap_or(0.1),
         groups,
     })
 }
@@ -307,7 +307,7 @@ fn manager(s: &Section<'_>, model: &Model) -> Result<Manager, LoadError> {
 pub(super) fn link(root: &Section<'_>, name: &str) -> Result<(Dist, f64), LoadError> {
     for (known, s) in root.named("links")? {
         if known == name {
-            let latency = s.dist("latency")?.unwrap_or(Dist::Constant(0.0));
+            let latency = s.time("latency")?.unwrap_or(Dist::Constant(0.0));
             let bandwidth = s.number("bandwidth", 1.0, ANY)?.unwrap_or(ANY);
             return Ok((latency, 1.0 / bandwidth));
         }

@@ -11,7 +11,7 @@ use super::section::{Section, find};
 use super::tree::{Kind, Node};
 use crate::engine::limits::{LOOPS, PHASES};
 use crate::model::{Entry, Mode, Model, ResourceKind, Step};
-use crate::random::Dist;
+use loadline_stats::random::Dist;
 
 /// What can be the verb of a step.
 const VERBS: [&str; 26] = [
@@ -105,8 +105,8 @@ impl<'a> Programs<'a> {
         for (name, s) in root.named("tls")? {
             tls.push(Tls {
                 name,
-                full_cpu: s.required("full_cpu", s.dist("full_cpu")?)?,
-                resumed_cpu: s.required("resumed_cpu", s.dist("resumed_cpu")?)?,
+                full_cpu: s.required("full_cpu", s.time("full_cpu")?)?,
+                resumed_cpu: s.required("resumed_cpu", s.time("resumed_cpu")?)?,
                 full_trips: s.number("full_round_trips", 0.0, 10.0)?.unwrap_or(1.0),
                 resumed_trips: s.number("resumed_round_trips", 0.0, 10.0)?.unwrap_or(1.0),
             });
@@ -237,11 +237,11 @@ impl<'a> Programs<'a> {
                         "only threads of a pool use CPU; call an entry, or visit a station";
                     return Err(s.wrong("cpu", message));
                 }
-                steps.push(Step::Cpu(s.required("cpu", s.dist("cpu")?)?));
+                steps.push(Step::Cpu(s.required("cpu", s.time("cpu")?)?));
             }
-            "wait" => steps.push(Step::Wait(s.required("wait", s.dist("wait")?)?)),
+            "wait" => steps.push(Step::Wait(s.required("wait", s.time("wait")?)?)),
             "sleep" => {
-                let time = s.required("sleep", s.dist("sleep")?)?;
+                let time = s.required("sleep", s.time("sleep")?)?;
                 let tick = s.required("tick", s.number("tick", 1e-9, 1e6)?)?;
                 if time != Dist::Constant(0.0) {
                     steps.push(Step::Sleep(time, tick));
@@ -255,12 +255,12 @@ impl<'a> Programs<'a> {
                     .map(|st| st.name.as_str())
                     .collect();
                 let station = s.required("visit", s.reference("visit", "station", &known)?)?;
-                steps.push(Step::Visit(station, s.required("time", s.dist("time")?)?));
+                steps.push(Step::Visit(station, s.required("time", s.time("time")?)?));
             }
             "lock" | "acquire" => {
                 let resource = self.resource(s, verb)?;
                 let mode = self.mode(s, resource)?;
-                steps.push(Step::Acquire(resource, mode, s.dist("timeout")?));
+                steps.push(Step::Acquire(resource, mode, s.patience("timeout")?));
                 if s.node("do").is_some() {
                     steps.extend(self.body(s, "do", thread, depth)?);
                     steps.push(Step::Release(resource, mode));
@@ -287,7 +287,7 @@ impl<'a> Programs<'a> {
             }
             "call" => {
                 let entry = self.entry(s, "call")?;
-                let call = Step::Call(entry, s.dist("timeout")?);
+                let call = Step::Call(entry, s.patience("timeout")?);
                 match s.text("link")? {
                     None => steps.push(call),
                     Some(link) => {

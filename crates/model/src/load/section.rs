@@ -3,7 +3,7 @@
 use super::expr::{self, Scope, Value};
 use super::tree::{Kind, Node};
 use super::{LoadError, nearest, parameters};
-use crate::random::Dist;
+use loadline_stats::random::Dist;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -70,26 +70,40 @@ impl Context<'_> {
         }
     }
 
-    /// Text; one that begins with `=` is an expression that gives text.
+    /// Text, as it stands.
     pub(super) fn text_of(&self, key: &str, node: &Node) -> Result<String, LoadError> {
-        let Kind::Text(text) = &node.kind else {
-            return Err(self.wrong(
-                node.line,
-                format!("{key} is {}; it must be text", node.kind.name()),
-            ));
-        };
-        match text.strip_prefix('=') {
-            None => Ok(text.clone()),
-            Some(expression) => match self.evaluate(expression) {
-                Ok(Value::Text(t)) => Ok(t),
-                Ok(Value::Number(_) | Value::Dist(_)) => {
-                    Err(self.wrong(node.line, format!("{key} must be text")))
-                }
-                Err(e) => Err(self.wrong(node.line, format!("{key}: {e}"))),
+        match &node.kind {
+            Kind::Text(text) => match text.strip_prefix('=') {
+                None => Ok(text.clone()),
+                Some(rest) => Err(self.wrong(
+                    node.line,
+                    format!("{key}: write \"{rest}\" without the `=`: expressions need no mark"),
+                )),
             },
+            other => Err(self.wrong(
+                node.line,
+                format!("{key} is {}; it must be text", other.name()),
+            )),
+        }
+    }
+
+    /// One of the `known` names, or an expression that gives one.
+    fn name_of(&self, key: &str, node: &Node, known: &[&str]) -> Result<String, LoadError> {
+        let text = self.text_of(key, node)?;
+        if known.contains(&text.as_str()) {
+            return Ok(text);
+        }
+        match self.evaluate(&text) {
+            Ok(Value::Text(name)) => Ok(name),
+            // No expression: a misspelt name, about which the caller knows more to say.
+            _ => Ok(text),
         }
     }
 }
+
+/// The longest time that a model may name, in seconds: three years. Beyond it a run would never complete anything, and
+/// nanoseconds in 64 bits would end after 584 years.
+const LONGEST_S: f64 = 1e8;
 
 /// A table, and which of its keys were asked for.
 pub(super) struct Section<'a> {
@@ -167,20 +181,21 @@ impl<'a> Section<'a> {
         key: &str,
         choices: &[(&str, T)],
     ) -> Result<Option<T>, LoadError> {
-        let Some(text) = self.text(key)? else {
+        let Some(node) = self.node(key) else {
             return Ok(None);
         };
+        let names: Vec<&str> = choices.iter().map(|c| c.0).collect();
+        let text = self.context.name_of(&self.key(key), node, &names)?;
         match choices.iter().find(|(name, _)| *name == text) {
             Some((_, value)) => Ok(Some(*value)),
             None => {
-                let all: Vec<&str> = choices.iter().map(|c| c.0).collect();
-                let hint = nearest(&text, all.iter().copied())
+                let hint = nearest(&text, names.iter().copied())
                     .map_or(String::new(), |n| format!("; did you mean {n}?"));
                 Err(self.wrong(
                     key,
                     format!(
                         "\"{text}\" is not known; there are {}{hint}",
-                        all.join(", ")
+                        names.join(", ")
                     ),
                 ))
             }
@@ -225,6 +240,52 @@ impl<'a> Section<'a> {
         self.node(key)
             .map(|n| self.context.dist_of(&self.key(key), n))
             .transpose()
+    }
+
+    /// How long something takes.
+    pub(super) fn time(&self, key: &str) -> Result<Option<Dist>, LoadError> {
+        let time = self.dist(key)?;
+        match time.as_ref().map(Dist::mean) {
+            // A law without a mean gives finite times all the same.
+            Some(mean)
+                if mean > LONGEST_S
+                    && (mean.is_finite() || matches!(time, Some(Dist::Constant(_)))) =>
+            {
+                Err(self.too_long(key, mean))
+            }
+            _ => Ok(time),
+        }
+    }
+
+    /// How long something is waited for; "unlimited" is for ever.
+    pub(super) fn patience(&self, key: &str) -> Result<Option<Dist>, LoadError> {
+        match self.dist(key)? {
+            Some(Dist::Constant(f64::INFINITY)) => Ok(None),
+            _ => self.time(key),
+        }
+    }
+
+    /// A fixed time in seconds, `low` or more.
+    pub(super) fn seconds(&self, key: &str, low: f64) -> Result<Option<f64>, LoadError> {
+        match self.number(key, low, f64::INFINITY)? {
+            Some(x) if x > LONGEST_S => Err(self.too_long(key, x)),
+            x => Ok(x),
+        }
+    }
+
+    /// As [`Section::seconds`]; "unlimited" is for ever.
+    pub(super) fn seconds_or_never(&self, key: &str) -> Result<Option<f64>, LoadError> {
+        match self.number(key, 0.0, f64::INFINITY)? {
+            Some(f64::INFINITY) => Ok(Some(f64::INFINITY)),
+            _ => self.seconds(key, 0.0),
+        }
+    }
+
+    fn too_long(&self, key: &str, seconds: f64) -> LoadError {
+        self.wrong(
+            key,
+            format!("it is {seconds:e} s; a time must be {LONGEST_S:e} s (three years) or less"),
+        )
     }
 
     pub(super) fn required<T>(&self, key: &str, value: Option<T>) -> Result<T, LoadError> {
@@ -278,9 +339,10 @@ impl<'a> Section<'a> {
         kind: &str,
         known: &[&str],
     ) -> Result<Option<usize>, LoadError> {
-        let Some(text) = self.text(key)? else {
+        let Some(node) = self.node(key) else {
             return Ok(None);
         };
+        let text = self.context.name_of(&self.key(key), node, known)?;
         find(&text, kind, known)
             .map(Some)
             .map_err(|e| self.wrong(key, e))

@@ -8,7 +8,7 @@ use super::program::Programs;
 use super::section::{Section, find};
 use super::tree::Node;
 use crate::model::{Arrivals, Class, Model, Quota, Source, UNLIMITED};
-use crate::random::Dist;
+use loadline_stats::random::Dist;
 use std::path::Path;
 
 const ANY: f64 = f64::INFINITY;
@@ -35,11 +35,17 @@ pub(super) fn read(root: &Section<'_>, model: &mut Model) -> Result<(), LoadErro
             name: name.clone(),
             priority: s.number("priority", -1e6, 1e6)?.unwrap_or(0.0) as i32,
             program,
-            timeout: s.dist("timeout")?,
+            timeout: s.patience("timeout")?,
             retries,
-            backoff: s.dist("backoff")?,
+            backoff: s.time("backoff")?,
             backoff_growth: s.number("backoff_growth", 0.0, 100.0)?.unwrap_or(1.0),
         });
+    }
+    if let Some((_, s)) = classes.iter().find(|(name, _)| name == END) {
+        return Err(s.context.wrong(
+            s.line,
+            "classes.end: the name `end` is where sessions end; choose another",
+        ));
     }
     let count = classes.len();
     for (i, (name, s)) in classes.iter().enumerate() {
@@ -49,7 +55,7 @@ pub(super) fn read(root: &Section<'_>, model: &mut Model) -> Result<(), LoadErro
             if again > 0.0 {
                 next[i].push((i, again));
             }
-            let think = s.dist("think")?;
+            let think = s.time("think")?;
             let quota = quota(s, &arrivals)?;
             model.sources.push(Source {
                 quota,
@@ -66,12 +72,12 @@ pub(super) fn read(root: &Section<'_>, model: &mut Model) -> Result<(), LoadErro
     for (name, s) in root.named("sessions")? {
         let arrivals = s.required("arrivals", arrivals(&s)?)?;
         let quota = quota(&s, &arrivals)?;
-        let start = chances(&s, "start", &names)?.unwrap_or_else(|| vec![(0, 1.0)]);
+        let start = weights(&s, "start", &names, false)?.unwrap_or_else(|| vec![(0, 1.0)]);
         let mut next = vec![Vec::new(); count];
         if let Some(chain) = s.section("next")? {
             for (class, _, _) in chain.entries {
                 let from = find(class, "class", &names).map_err(|e| chain.wrong(class, e))?;
-                next[from] = chances(&chain, class, &names)?.unwrap_or_default();
+                next[from] = weights(&chain, class, &names, true)?.unwrap_or_default();
             }
         }
         model.sources.push(Source {
@@ -79,7 +85,7 @@ pub(super) fn read(root: &Section<'_>, model: &mut Model) -> Result<(), LoadErro
             arrivals,
             start,
             next,
-            think: s.dist("think")?,
+            think: s.time("think")?,
             quota,
         });
         s.finish()?;
@@ -105,27 +111,46 @@ fn quota(s: &Section<'_>, arrivals: &Arrivals) -> Result<Option<Quota>, LoadErro
     Ok(Some(Quota { requests, seconds }))
 }
 
-/// `{ home = 0.3, search = 0.5 }`: classes with probabilities; what is missing to 1 leaves.
-fn chances(
+/// Where a session goes that ends.
+const END: &str = "end";
+
+/// `{ home = 3, search = 5, end = 2 }`: classes with weights, as in a scenario of `loadline load`; `end` ends the session,
+/// and nothing else does. Weights are divided by their sum.
+fn weights(
     s: &Section<'_>,
     key: &str,
     names: &[&str],
+    may_end: bool,
 ) -> Result<Option<Vec<(usize, f64)>>, LoadError> {
     let Some(table) = s.section(key)? else {
         return Ok(None);
     };
-    let mut list = Vec::new();
+    let (mut list, mut total, mut ends) = (Vec::new(), 0.0, false);
     for (name, _, _) in table.entries {
-        let class = find(name, "class", names).map_err(|e| table.wrong(name, e))?;
-        let p = table.number(name, 0.0, 1.0)?.unwrap_or(0.0);
-        list.push((class, p));
+        let weight = table.number(name, 0.0, 1e9)?.unwrap_or(0.0);
+        total += weight;
+        if may_end && name == END {
+            ends = true;
+        } else {
+            let class = find(name, "class", names).map_err(|e| table.wrong(name, e))?;
+            list.push((class, weight));
+        }
     }
-    let total: f64 = list.iter().map(|x| x.1).sum();
-    if total > 1.0 + 1e-9 {
-        return Err(s.wrong(
-            key,
-            format!("the probabilities sum to {total}; they must not exceed 1"),
-        ));
+    if total == 0.0 {
+        return Err(s.wrong(key, "the weights sum to 0; one must be above it"));
+    }
+    // What was missing to 1 once ended the session: a model written for that must not silently mean something else.
+    if !ends && total < 1.0 - 1e-9 {
+        let missing = ((1.0 - total) * 1e9).round() / 1e9;
+        let fix = if may_end {
+            format!("write `end = {missing}` if the rest ends the session")
+        } else {
+            "make them sum to 1 or more".into()
+        };
+        return Err(s.wrong(key, format!("the weights sum to {total}; {fix}")));
+    }
+    for (_, weight) in &mut list {
+        *weight /= total;
     }
     Ok(Some(list))
 }
@@ -141,7 +166,7 @@ fn arrivals(s: &Section<'_>) -> Result<Option<Arrivals>, LoadError> {
             found.push(("rate", Arrivals::Open(Dist::Exponential(1.0 / rate))));
         }
     }
-    if let Some(between) = s.dist("arrivals")? {
+    if let Some(between) = s.time("arrivals")? {
         if between.mean() <= 0.0 || !between.mean().is_finite() {
             return Err(s.wrong(
                 "arrivals",
@@ -195,7 +220,7 @@ fn states(s: &Section<'_>, list: &[Node]) -> Result<Vec<(f64, f64)>, LoadError> 
     for (i, node) in list.iter().enumerate() {
         let state = Section::of(s.context, format!("{}.modulated[{i}]", s.path), node)?;
         let rate = state.required("rate", state.number("rate", 0.0, ANY)?)?;
-        let stay = state.required("stay", state.number("stay", 1e-9, ANY)?)?;
+        let stay = state.required("stay", state.seconds("stay", 1e-9)?)?;
         states.push((rate, stay));
         state.finish()?;
     }

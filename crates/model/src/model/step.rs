@@ -1,6 +1,6 @@
 //! Programs: what clients and threads do, step by step.
 
-use crate::random::Dist;
+use loadline_stats::random::Dist;
 
 /// How a resource is taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! What a request of each class demands of every part, on average: programs followed through calls, with probabilities.
 
 use crate::model::{Model, Step};
-use crate::random::Dist;
+use loadline_stats::random::Dist;
 
 /// Expected visits and seconds per request of one class.
 #[derive(Debug, Clone, Default)]

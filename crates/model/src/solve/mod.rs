@@ -1,17 +1,15 @@
 //! Analytic solvers, and the choice between them and simulation.
 //!
-//! `auto` takes an exact solver where one applies to the whole model. Otherwise the layered approximation answers at once,
-//! if it applies, and simulation confirms: the answer is the simulation's, with the other beside it. A solver that does not
-//! apply says why.
+//! `auto` takes an exact solver where one applies to the whole model, and simulation elsewhere. Means of an exact solver
+//! are exact; percentiles that it does not give are simulated beside them, because an objective is about percentiles. A
+//! solver that does not apply says why.
 
-pub mod contention;
 pub mod demands;
-pub mod layered;
 pub mod mva;
 pub mod product_form;
 pub mod queues;
 
-use crate::answer::{Answer, AtOnce};
+use crate::answer::{Answer, ResponseTime};
 use crate::model::Model;
 use crate::run::{Options, simulate};
 use std::str::FromStr;
@@ -27,13 +25,11 @@ pub enum Solver {
     Mva,
     /// Bard and Schweitzer's approximation.
     Approximate,
-    /// Layers of finite-source queues: thread pools and locks, approximately.
-    Layered,
 }
 
 impl Solver {
     /// Names on the command line.
-    pub const NAMES: [&str; 5] = ["auto", "simulate", "mva", "approximate", "layered"];
+    pub const NAMES: [&str; 4] = ["auto", "simulate", "mva", "approximate"];
 }
 
 impl FromStr for Solver {
@@ -45,7 +41,6 @@ impl FromStr for Solver {
             "simulate" => Solver::Simulate,
             "mva" | "exact" => Solver::Mva,
             "approximate" | "amva" => Solver::Approximate,
-            "layered" => Solver::Layered,
             _ => {
                 return Err(format!(
                     "there is no solver {name}; there are {}",
@@ -64,16 +59,41 @@ pub fn evaluate(model: &Model, solver: Solver, options: &Options) -> Result<Answ
             .map_err(|e| format!("no exact solver applies: {e}; try --solver simulate")),
         Solver::Approximate => product_form::solve(model, false)
             .map_err(|e| format!("the approximation does not apply: {e}; try --solver simulate")),
-        Solver::Layered => layered::solve(model).map_err(|e| {
-            format!("the layered approximation does not apply: {e}; try --solver simulate")
-        }),
         Solver::Auto => match product_form::solve(model, true) {
-            Ok(answer) => Ok(answer),
-            Err(_) => {
-                let mut answer = simulate(model, options);
-                answer.at_once = layered::solve(model).ok().map(|a| AtOnce::from(&a));
-                Ok(answer)
-            }
+            Ok(answer) => Ok(with_percentiles(answer, model, options)),
+            Err(_) => Ok(simulate(model, options)),
         },
     }
+}
+
+/// An exact answer, with simulated percentiles where no closed form gives them.
+fn with_percentiles(mut exact: Answer, model: &Model, options: &Options) -> Answer {
+    let known = exact
+        .classes
+        .0
+        .iter()
+        .all(|c| c.1.response_time.p95.is_finite());
+    if known || exact.problem.is_some() {
+        return exact;
+    }
+    let simulated = simulate(model, options);
+    if simulated.problem.is_some() {
+        // Near its limit a run may look unstable that is not; means are known all the same.
+        exact
+            .warnings
+            .push("percentiles are missing: the simulation found no steady state".into());
+        return exact;
+    }
+    for (name, class) in &mut exact.classes.0 {
+        if let Some(s) = simulated.classes.get(name) {
+            class.response_time = ResponseTime {
+                mean: class.response_time.mean,
+                ..s.response_time.clone()
+            };
+        }
+    }
+    exact.solver += ", percentiles by simulation";
+    exact.warnings = simulated.warnings;
+    exact.run = simulated.run;
+    exact
 }

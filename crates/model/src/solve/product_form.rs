@@ -9,8 +9,8 @@ use super::mva::{self, Center, Kind, Network};
 use super::queues;
 use crate::answer::{Answer, ClassAnswer, Named, ResponseTime, StationAnswer};
 use crate::model::{Arrivals, Discipline, Model, Scheduler, UNLIMITED};
-use crate::random::Dist;
-use crate::stats::Estimate;
+use loadline_stats::Estimate;
+use loadline_stats::random::Dist;
 
 /// A part of the model that queues.
 struct Part {
@@ -18,6 +18,8 @@ struct Part {
     kind: &'static str,
     servers: u32,
     sharing: bool,
+    /// In the order of coming: then, and only then, the law of response times is that of the queue in closed form.
+    in_order: bool,
     /// Demand and visits per class.
     demands: Vec<f64>,
     visits: Vec<f64>,
@@ -71,6 +73,7 @@ fn parts(model: &Model, all: &[Demands]) -> Result<Vec<Part>, String> {
             kind: "station",
             servers: s.servers,
             sharing,
+            in_order: s.queue.discipline != Discipline::Lifo && !sharing,
             demands: all.iter().map(|d| d.station[i]).collect(),
             visits: all.iter().map(|d| d.visits[i]).collect(),
             law: if all.len() == 1 {
@@ -97,6 +100,7 @@ fn parts(model: &Model, all: &[Demands]) -> Result<Vec<Part>, String> {
             kind: "machine",
             servers: m.cores,
             sharing: m.scheduler == Scheduler::ProcessorSharing || m.cores == UNLIMITED,
+            in_order: m.scheduler != Scheduler::ProcessorSharing && m.cores != UNLIMITED,
             demands: all.iter().map(|d| d.machine[i]).collect(),
             visits: all.iter().map(|d| d.bursts[i]).collect(),
             law: None,
@@ -297,6 +301,14 @@ fn solve_open(model: &Model, all: &[Demands], parts: &[Part]) -> Result<Answer, 
                 part.name,
                 100.0 * load / f64::from(part.servers)
             ));
+            // What is offered is known; what is carried, and how fast, is not.
+            for (class, rate) in model.classes.iter().zip(&rates) {
+                let unknown = ClassAnswer {
+                    offered: *rate,
+                    ..class_answer(f64::NAN, f64::NAN, None)
+                };
+                answer.classes.0.push((class.name.clone(), unknown));
+            }
             return Ok(answer);
         }
     }
@@ -329,7 +341,7 @@ fn solve_open(model: &Model, all: &[Demands], parts: &[Part]) -> Result<Answer, 
             } else {
                 let q = queues::mmc(x, service, part.servers).ok_or("unstable")?;
                 present = x * q.response;
-                if single && !part.sharing && part.visits[0] == 1.0 && all[0].delay == 0.0 {
+                if single && part.in_order && part.visits[0] == 1.0 && all[0].delay == 0.0 {
                     quantiles = Some([0.5, 0.95, 0.99].map(|p| q.quantile(p)));
                 }
             }

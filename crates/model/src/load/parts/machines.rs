@@ -68,7 +68,7 @@ pub(super) fn machine(name: String, s: &Section<'_>) -> Result<Machine, LoadErro
     ];
     // Below a microsecond a run would consist of nothing but turns.
     let positive = |key: &str, default: f64| -> Result<f64, LoadError> {
-        Ok(s.number(key, 1e-6, ANY)?.unwrap_or(default))
+        Ok(s.seconds(key, 1e-6)?.unwrap_or(default))
     };
     // A model may choose its scheduler by a parameter: the others' keys then stand there too.
     for key in SCHEDULER_KEYS {

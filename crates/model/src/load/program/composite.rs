@@ -5,7 +5,7 @@ use crate::load::LoadError;
 use crate::load::parts;
 use crate::load::section::{Section, find};
 use crate::model::{KeepAlive, Step, UNLIMITED};
-use crate::random::Dist;
+use loadline_stats::random::Dist;
 
 impl Programs<'_> {
     pub(super) fn link(&self, s: &Section<'_>, name: &str) -> Result<usize, LoadError> {
@@ -93,9 +93,7 @@ impl Programs<'_> {
         Ok(Step::KeepAlive(KeepAlive {
             connection,
             requests: s.count("requests", 1.0)?.unwrap_or(UNLIMITED),
-            idle: s
-                .number("idle", 0.0, f64::INFINITY)?
-                .unwrap_or(f64::INFINITY),
+            idle: s.seconds_or_never("idle")?.unwrap_or(f64::INFINITY),
             open,
             reopen,
         }))

@@ -1,6 +1,6 @@
 //! Confidence intervals by batch means and by independent replications.
 
-use super::student::t_quantile;
+use crate::student::t_quantile;
 use serde::Serialize;
 
 /// A value with half the width of its 95% confidence interval.
@@ -130,7 +130,7 @@ fn lag_one(values: &[f64]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random::Stream;
+    use crate::random::{Random, Stream};
 
     fn mean(xs: &[f64]) -> f64 {
         xs.iter().sum::<f64>() / xs.len() as f64

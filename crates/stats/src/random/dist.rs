@@ -1,7 +1,7 @@
 //! The distributions that a model can name: each with its exact mean and squared coefficient of variation, which the
 //! analytic solvers use, and a way to draw.
 
-use super::Stream;
+use super::Random;
 use super::normal::{density, normal_cdf};
 use std::sync::Arc;
 
@@ -134,7 +134,7 @@ impl Dist {
 
     /// Draws one value.
     #[inline]
-    pub fn sample(&self, stream: &mut Stream) -> f64 {
+    pub fn sample(&self, stream: &mut impl Random) -> f64 {
         match self {
             Dist::Constant(x) => *x,
             Dist::Exponential(mean) => mean * stream.exponential(),
@@ -142,7 +142,7 @@ impl Dist {
         }
     }
 
-    fn sample_rarer(&self, stream: &mut Stream) -> f64 {
+    fn sample_rarer(&self, stream: &mut impl Random) -> f64 {
         match self {
             Dist::Constant(x) => *x,
             Dist::Exponential(mean) => mean * stream.exponential(),
@@ -234,6 +234,7 @@ pub(super) fn gamma_function(x: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Stream;
     use super::*;
 
     fn all() -> Vec<Dist> {
