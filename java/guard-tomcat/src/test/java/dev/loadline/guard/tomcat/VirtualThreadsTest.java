@@ -48,10 +48,10 @@ class VirtualThreadsTest {
         assertTrue(virtual < 25, "two requests that sleep for 30 ms each: " + virtual);
     }
 
-    /** Sessions of 20 ms on one CPU at hand: fifty a second fit, and three times as many come. */
+    /** Sessions of some 30 ms on a third of a CPU at hand: ten a second fit, and clients of this same machine ask for more. */
     @Test
     void an_overloaded_server_serves_what_it_can_and_refuses_the_rest() throws Exception {
-        try (var server = new TestServer("cpus=1; probeShare=0", ChaosTest.TLS, ON)) {
+        try (var server = new TestServer("cpus=0.3; probeShare=0", ChaosTest.TLS, ON)) {
             var stop = new AtomicBoolean();
             var served = new AtomicInteger();
             var refused = new AtomicInteger();
@@ -86,10 +86,9 @@ class VirtualThreadsTest {
             }
             String found = perSecond + "/s served in " + mean + " ms, " + (refused.get() - refusedBefore) / 6.0 + "/s refused, new "
                 + server.figures().getNewCostMillis() + " ms";
-            System.out.println("virtual threads: " + found);
             assertTrue(server.figures().getNewCostMillis() > 15, found);
             assertTrue(refused.get() > refusedBefore, found);
-            assertTrue(perSecond > 8, found);
+            assertTrue(perSecond > 1 && perSecond < 0.3 / 0.010, found);
             assertEquals(0, server.figures().getErrors());
         }
     }
