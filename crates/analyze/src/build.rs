@@ -1,6 +1,8 @@
 //! From raw spools to tables.
 
-use std::collections::HashMap;
+use std::cmp::Reverse;
+use std::collections::binary_heap::PeekMut;
+use std::collections::{BinaryHeap, HashMap};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -83,7 +85,7 @@ pub fn build(dir: &Path, keep_raw: bool, progress: &mut dyn FnMut(f32, &str)) ->
     let meta = meta::meta(&input, end, kernel_events);
     let mut out = TraceWriter::new(dir)?;
     out.table(threads.rows(input.session.target.pid))?;
-    out.table(state_rows(&states, &threads, &names))?;
+    out.sorted(state_rows(&states, &threads, &names))?;
     progress(0.85, "writing");
     out.table(
         merge::merged(input.kernel.iter().map(|m| &m[..]))
@@ -105,7 +107,7 @@ pub fn build(dir: &Path, keep_raw: bool, progress: &mut dyn FnMut(f32, &str)) ->
     out.table(Vec::<tables::Mount>::new())?;
     out.table(Vec::<tables::Stack>::new())?;
     out.table(Vec::<tables::Sample>::new())?;
-    out.table(breakdown)?;
+    out.sorted(breakdown)?;
     let meta = out.finish(meta)?;
     if !keep_raw {
         let raw = RawDir::of(dir);
@@ -291,13 +293,28 @@ fn on_one_thread(s: &Span) -> bool {
     }
 }
 
+/// The states of all threads by begin: those of each follow each other already.
 fn state_rows<'a>(
     states: &'a [Vec<Interval>],
     threads: &'a Threads,
     names: &'a Names,
 ) -> impl Iterator<Item = tables::State> + 'a {
-    states.iter().enumerate().flat_map(move |(thread, of)| {
-        of.iter().map(move |i| tables::State {
+    let next = |thread: usize, at: usize| {
+        let begin = states[thread].get(at)?.begin;
+        Some(Reverse((begin, thread, at)))
+    };
+    let mut heads: BinaryHeap<_> = (0..states.len()).filter_map(|t| next(t, 0)).collect();
+    std::iter::from_fn(move || {
+        let mut head = heads.peek_mut()?;
+        let Reverse((_, thread, at)) = *head;
+        match next(thread, at + 1) {
+            Some(following) => *head = following,
+            None => {
+                PeekMut::pop(head);
+            }
+        }
+        let i = &states[thread][at];
+        Some(tables::State {
             thread: thread as i64,
             begin_ns: i.begin,
             end_ns: i.end,
