@@ -29,7 +29,7 @@ use crate::{breakdown, causes, intervals, merge, misc, sqltext, syscalls, vm, wa
 /// unfinished recording, so that a failure can be repaired and tried again.
 pub fn build(dir: &Path, keep_raw: bool, progress: &mut dyn FnMut(f32, &str)) -> Result<Meta> {
     progress(0.0, "reading");
-    let input = input::open(dir)?;
+    let mut input = input::open(dir)?;
     let end = input.end(last_kernel_event(&input));
     let begin = input.session.begin_ns;
     let limits = (begin, end);
@@ -62,6 +62,11 @@ pub fn build(dir: &Path, keep_raw: bool, progress: &mut dyn FnMut(f32, &str)) ->
     let mut waits = pair_waits(&input, &threads, &actors, limits, &text);
     let pauses = vm::pauses(&input.events, begin, end, &text);
     let spans = build_spans(&input, &actors, limits, &strings);
+    let marks = misc::marks(&input.events, &actors, begin, end, &text);
+    let meta = meta::meta(&input, end, kernel_events);
+    // Nobody looks at the agent's events from here on: what follows needs their room.
+    input.events = Vec::new();
+    drop(actors);
     let resources = Resources::new(&input.proc, begin, end);
 
     progress(0.5, "causes");
@@ -78,15 +83,16 @@ pub fn build(dir: &Path, keep_raw: bool, progress: &mut dyn FnMut(f32, &str)) ->
         &resources,
     );
 
-    progress(0.6, "breakdown");
-    let breakdown = breakdown::rows(&spans, &states);
-
-    progress(0.7, "writing");
-    let meta = meta::meta(&input, end, kernel_events);
+    progress(0.6, "writing");
     let mut out = TraceWriter::new(dir)?;
     out.table(threads.rows(input.session.target.pid))?;
     out.sorted(state_rows(&states, &threads, &names))?;
-    progress(0.85, "writing");
+    progress(0.8, "breakdown");
+    let mut breakdown = out.begin::<tables::Breakdown>()?;
+    breakdown::rows(&spans, &states, |row| breakdown.push(row))?;
+    out.end(breakdown)?;
+    drop(states);
+    progress(0.9, "writing");
     out.table(
         merge::merged(input.kernel.iter().map(|m| &m[..]))
             .filter(|r| r.kind == kernel::SYSCALL)
@@ -96,7 +102,7 @@ pub fn build(dir: &Path, keep_raw: bool, progress: &mut dyn FnMut(f32, &str)) ->
                 Some(syscalls::row(&r, thread, limits, &names, &resource))
             }),
     )?;
-    out.table(misc::marks(&input.events, &actors, begin, end, &text))?;
+    out.table(marks)?;
     out.table(misc::counters(&input.proc, begin, end))?;
     out.table(resources.list)?;
     out.table(spans.spans)?;
@@ -107,7 +113,6 @@ pub fn build(dir: &Path, keep_raw: bool, progress: &mut dyn FnMut(f32, &str)) ->
     out.table(Vec::<tables::Mount>::new())?;
     out.table(Vec::<tables::Stack>::new())?;
     out.table(Vec::<tables::Sample>::new())?;
-    out.sorted(breakdown)?;
     let meta = out.finish(meta)?;
     if !keep_raw {
         let raw = RawDir::of(dir);

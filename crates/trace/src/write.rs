@@ -49,11 +49,6 @@ impl TraceWriter {
         })
     }
 
-    /// Where files may lie that nobody needs once the trace is there.
-    pub fn scratch(&self) -> &Path {
-        &self.staging
-    }
-
     /// Writes one whole table from rows in any order: they are held and sorted.
     pub fn table<R: Row>(&mut self, rows: impl IntoIterator<Item = R>) -> Result<()> {
         let mut rows: Vec<R> = rows.into_iter().collect();
@@ -63,33 +58,32 @@ impl TraceWriter {
 
     /// Writes one whole table from rows in the order of its sort column, as they come.
     pub fn sorted<R: Row>(&mut self, rows: impl IntoIterator<Item = R>) -> Result<()> {
+        let mut table = self.begin()?;
+        for row in rows {
+            table.push(row)?;
+        }
+        self.end(table)
+    }
+
+    /// Begins a table whose rows come one after another, in the order of its sort column.
+    pub fn begin<R: Row>(&self) -> Result<TableWriter<R>> {
         let path = self.staging.join(format!("{}.parquet", R::TABLE));
         let file = File::create(&path).map_err(io(&path))?;
         let schema = R::batch(&[]).schema();
-        let mut writer = ArrowWriter::try_new(file, schema, Some(properties::<R>()))?;
-        let mut count = 0u64;
-        let mut last = i64::MIN;
-        let mut batch = Vec::with_capacity(BATCH);
-        for row in rows {
-            let key = row.sort_key();
-            if key < last {
-                return Err(Error::Malformed {
-                    path,
-                    what: format!("a row with {} {key} came after {last}", R::SORTED_BY),
-                });
-            }
-            last = key;
-            batch.push(row);
-            if batch.len() == BATCH {
-                count += BATCH as u64;
-                writer.write(&R::batch(&batch))?;
-                batch.clear();
-            }
-        }
-        count += batch.len() as u64;
-        writer.write(&R::batch(&batch))?;
-        writer.close()?;
-        self.rows.insert(R::TABLE.into(), count);
+        Ok(TableWriter {
+            path,
+            file: ArrowWriter::try_new(file, schema, Some(properties::<R>()))?,
+            batch: Vec::with_capacity(BATCH),
+            last: i64::MIN,
+            count: 0,
+        })
+    }
+
+    /// Ends it: it is whole.
+    pub fn end<R: Row>(&mut self, mut table: TableWriter<R>) -> Result<()> {
+        table.flush()?;
+        table.file.close()?;
+        self.rows.insert(R::TABLE.into(), table.count);
         Ok(())
     }
 
@@ -117,6 +111,42 @@ impl TraceWriter {
         fs::rename(&tmp, &path).map_err(io(&path))?;
         fs::remove_dir_all(&self.staging).map_err(io(&self.staging))?;
         Ok(meta)
+    }
+}
+
+/// A table that is being written; [`TraceWriter::end`] makes it part of the trace.
+pub struct TableWriter<R> {
+    path: PathBuf,
+    file: ArrowWriter<File>,
+    batch: Vec<R>,
+    /// Sort key of the last row.
+    last: i64,
+    count: u64,
+}
+
+impl<R: Row> TableWriter<R> {
+    /// Takes the next row; one that should have come earlier is an error.
+    pub fn push(&mut self, row: R) -> Result<()> {
+        let key = row.sort_key();
+        if key < self.last {
+            return Err(Error::Malformed {
+                path: self.path.clone(),
+                what: format!("a row with {} {key} came after {}", R::SORTED_BY, self.last),
+            });
+        }
+        self.last = key;
+        self.batch.push(row);
+        if self.batch.len() == BATCH {
+            self.flush()?;
+        }
+        Ok(())
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        self.count += self.batch.len() as u64;
+        self.file.write(&R::batch(&self.batch))?;
+        self.batch.clear();
+        Ok(())
     }
 }
 
