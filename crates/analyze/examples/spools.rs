@@ -165,7 +165,7 @@ impl Site {
             self.block(w, libc::SYS_recvfrom, Some(60), 90_000, None);
             self.event(w, ev::SQL_END, 0, 0, 0)?;
         }
-        if r % 4 == 0 {
+        if r.is_multiple_of(4) {
             self.event(w, ev::MONITOR_ENTER, 4_711, 0, 9)?;
             let owner = FIRST_WORKER + ((w + CPUS) % WORKERS) as u32;
             self.block(w, libc::SYS_futex, None, 50_000, Some(owner));
