@@ -21,15 +21,18 @@ use crate::spans::{Output, kind};
 const REQUEST: &str = "request";
 const IDLE: &str = "idle";
 
-/// Rows for every connection, handshake and request, by span.
-pub fn rows(from: &Output, states: &[Vec<Interval>]) -> Vec<Breakdown> {
+/// Hands on the rows of every connection, handshake and request, by span, until one is refused.
+pub fn rows<E>(
+    from: &Output,
+    states: &[Vec<Interval>],
+    mut out: impl FnMut(Breakdown) -> Result<(), E>,
+) -> Result<(), E> {
     let spans = &from.spans;
     let inner = Inner::of(spans);
     let is_visit = |s: &&Segment| spans[s.span as usize].kind == kind::CONNECTION;
     let visits = without_overlap(from.segments.iter().filter(is_visit).cloned().collect());
     let visits = by_span(&visits);
     let of_requests = by_span(&from.pieces);
-    let mut out = Vec::new();
     for s in spans {
         let base = match s.kind {
             kind::CONNECTION => IDLE,
@@ -59,16 +62,16 @@ pub fn rows(from: &Output, states: &[Vec<Interval>]) -> Vec<Breakdown> {
             }],
         };
         for ((phase, cause), duration_ns) in partition(&phases, &pieces, states) {
-            out.push(Breakdown {
+            out(Breakdown {
                 span: s.id,
                 kind: s.kind,
                 phase,
                 cause: cause.name(),
                 duration_ns,
-            });
+            })?;
         }
     }
-    out
+    Ok(())
 }
 
 /// Groups of segments that are sorted by span.

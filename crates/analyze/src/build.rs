@@ -1,6 +1,8 @@
 //! From raw spools to tables.
 
-use std::collections::HashMap;
+use std::cmp::Reverse;
+use std::collections::binary_heap::PeekMut;
+use std::collections::{BinaryHeap, HashMap};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -27,7 +29,7 @@ use crate::{breakdown, causes, intervals, merge, misc, sqltext, syscalls, vm, wa
 /// unfinished recording, so that a failure can be repaired and tried again.
 pub fn build(dir: &Path, keep_raw: bool, progress: &mut dyn FnMut(f32, &str)) -> Result<Meta> {
     progress(0.0, "reading");
-    let input = input::open(dir)?;
+    let mut input = input::open(dir)?;
     let end = input.end(last_kernel_event(&input));
     let begin = input.session.begin_ns;
     let limits = (begin, end);
@@ -60,6 +62,11 @@ pub fn build(dir: &Path, keep_raw: bool, progress: &mut dyn FnMut(f32, &str)) ->
     let mut waits = pair_waits(&input, &threads, &actors, limits, &text);
     let pauses = vm::pauses(&input.events, begin, end, &text);
     let spans = build_spans(&input, &actors, limits, &strings);
+    let marks = misc::marks(&input.events, &actors, begin, end, &text);
+    let meta = meta::meta(&input, end, kernel_events);
+    // Nobody looks at the agent's events from here on: what follows needs their room.
+    input.events = Vec::new();
+    drop(actors);
     let resources = Resources::new(&input.proc, begin, end);
 
     progress(0.5, "causes");
@@ -76,15 +83,16 @@ pub fn build(dir: &Path, keep_raw: bool, progress: &mut dyn FnMut(f32, &str)) ->
         &resources,
     );
 
-    progress(0.6, "breakdown");
-    let breakdown = breakdown::rows(&spans, &states);
-
-    progress(0.7, "writing");
-    let meta = meta::meta(&input, end, kernel_events);
+    progress(0.6, "writing");
     let mut out = TraceWriter::new(dir)?;
     out.table(threads.rows(input.session.target.pid))?;
-    out.table(state_rows(&states, &threads, &names))?;
-    progress(0.85, "writing");
+    out.sorted(state_rows(&states, &threads, &names))?;
+    progress(0.8, "breakdown");
+    let mut breakdown = out.begin::<tables::Breakdown>()?;
+    breakdown::rows(&spans, &states, |row| breakdown.push(row))?;
+    out.end(breakdown)?;
+    drop(states);
+    progress(0.9, "writing");
     out.table(
         merge::merged(input.kernel.iter().map(|m| &m[..]))
             .filter(|r| r.kind == kernel::SYSCALL)
@@ -94,7 +102,7 @@ pub fn build(dir: &Path, keep_raw: bool, progress: &mut dyn FnMut(f32, &str)) ->
                 Some(syscalls::row(&r, thread, limits, &names, &resource))
             }),
     )?;
-    out.table(misc::marks(&input.events, &actors, begin, end, &text))?;
+    out.table(marks)?;
     out.table(misc::counters(&input.proc, begin, end))?;
     out.table(resources.list)?;
     out.table(spans.spans)?;
@@ -105,7 +113,6 @@ pub fn build(dir: &Path, keep_raw: bool, progress: &mut dyn FnMut(f32, &str)) ->
     out.table(Vec::<tables::Mount>::new())?;
     out.table(Vec::<tables::Stack>::new())?;
     out.table(Vec::<tables::Sample>::new())?;
-    out.table(breakdown)?;
     let meta = out.finish(meta)?;
     if !keep_raw {
         let raw = RawDir::of(dir);
@@ -291,13 +298,28 @@ fn on_one_thread(s: &Span) -> bool {
     }
 }
 
+/// The states of all threads by begin: those of each follow each other already.
 fn state_rows<'a>(
     states: &'a [Vec<Interval>],
     threads: &'a Threads,
     names: &'a Names,
 ) -> impl Iterator<Item = tables::State> + 'a {
-    states.iter().enumerate().flat_map(move |(thread, of)| {
-        of.iter().map(move |i| tables::State {
+    let next = |thread: usize, at: usize| {
+        let begin = states[thread].get(at)?.begin;
+        Some(Reverse((begin, thread, at)))
+    };
+    let mut heads: BinaryHeap<_> = (0..states.len()).filter_map(|t| next(t, 0)).collect();
+    std::iter::from_fn(move || {
+        let mut head = heads.peek_mut()?;
+        let Reverse((_, thread, at)) = *head;
+        match next(thread, at + 1) {
+            Some(following) => *head = following,
+            None => {
+                PeekMut::pop(head);
+            }
+        }
+        let i = &states[thread][at];
+        Some(tables::State {
             thread: thread as i64,
             begin_ns: i.begin,
             end_ns: i.end,

@@ -1,11 +1,10 @@
 //! The raw spools of one recording, opened.
 //!
-//! Kernel spools are mapped, not read: they are the large ones and are passed over once. The
-//! agent's spool is a sparse file far larger than what was written; only what was claimed is read.
+//! Spools are mapped, not read: they are large and passed over once or twice. The agent's is a sparse
+//! file far larger than what was written; only what was claimed is looked at.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
@@ -42,12 +41,18 @@ pub fn open(dir: &Path) -> Result<Input> {
     for path in raw.kernels() {
         kernel.extend(map(&path)?);
     }
-    let agent = agent_bytes(&raw.agent())?;
-    let header = agent::header(&agent);
-    let (events, strings) = if header.is_some() {
-        agent::read(&agent)
-    } else {
-        Default::default()
+    let agent = match raw.agent() {
+        path if path.exists() => map(&path)?,
+        _ => None,
+    };
+    let agent = agent.as_deref().unwrap_or_default();
+    let header = agent::header(agent);
+    let (events, strings) = match &header {
+        Some(header) => {
+            let claimed = usize::try_from(header.next).unwrap_or(usize::MAX);
+            agent::read(&agent[..agent.len().min(claimed.max(agent::CHUNK))])
+        }
+        None => Default::default(),
     };
     let proc = match std::fs::read(raw.procfs()) {
         Ok(bytes) => procfs::lines(&String::from_utf8_lossy(&bytes)).collect(),
@@ -74,29 +79,9 @@ fn map(path: &PathBuf) -> Result<Option<Mmap>> {
     {
         return Ok(None); // an empty file cannot be mapped
     }
-    // SAFETY: the recorder only appends to a spool and has ended; nothing truncates it.
+    // SAFETY: recorder and agent only append to a spool and have ended; nothing truncates it.
     let map = unsafe { Mmap::map(&file) }.with_context(|| path.display().to_string())?;
     Ok(Some(map))
-}
-
-/// The agent's spool up to its `next`; empty if there is none.
-fn agent_bytes(path: &Path) -> Result<Vec<u8>> {
-    let mut file = match File::open(path) {
-        Ok(file) => file,
-        Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(e) => return Err(e).with_context(|| path.display().to_string()),
-    };
-    let mut bytes = Vec::new();
-    let at = || path.display().to_string();
-    file.by_ref()
-        .take(agent::CHUNK as u64)
-        .read_to_end(&mut bytes)
-        .with_context(at)?;
-    if let Some(header) = agent::header(&bytes) {
-        let rest = header.next.saturating_sub(agent::CHUNK as u64);
-        file.take(rest).read_to_end(&mut bytes).with_context(at)?;
-    }
-    Ok(bytes)
 }
 
 impl Input {

@@ -7,74 +7,72 @@
 //! stream must not rely on more than "almost always sorted".
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::binary_heap::PeekMut;
+use std::collections::{BinaryHeap, VecDeque};
 
 use loadline_trace::spool::kernel::{self, Record};
 
 /// Records looked ahead per spool. Interrupts nest a few deep; this is ample.
 const WINDOW: usize = 64;
 
-struct Keyed(i64, u64, Record);
-
-impl PartialEq for Keyed {
-    fn eq(&self, other: &Self) -> bool {
-        (self.0, self.1) == (other.0, other.1)
-    }
-}
-impl Eq for Keyed {}
-impl PartialOrd for Keyed {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-impl Ord for Keyed {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        (self.0, self.1).cmp(&(other.0, other.1))
-    }
+/// One spool, behind its window: the next records by time.
+struct Source<I> {
+    records: I,
+    window: VecDeque<Record>,
 }
 
-struct Source<'a> {
-    records: Box<dyn Iterator<Item = Record> + 'a>,
-    window: BinaryHeap<Reverse<Keyed>>,
-    seen: u64,
-}
+impl<I: Iterator<Item = Record>> Source<I> {
+    fn new(records: I) -> Source<I> {
+        let mut source = Source {
+            records,
+            window: VecDeque::with_capacity(WINDOW),
+        };
+        while source.window.len() < WINDOW && source.take() {}
+        source
+    }
 
-impl Source<'_> {
+    /// Takes one record into the window, at its place; nearly always that is the last.
+    fn take(&mut self) -> bool {
+        let Some(record) = self.records.next() else {
+            return false;
+        };
+        let before = self.window.iter().rev().take_while(|r| r.ts > record.ts);
+        let at = self.window.len() - before.count();
+        self.window.insert(at, record);
+        true
+    }
+
+    fn ts(&self) -> Option<i64> {
+        self.window.front().map(|r| r.ts)
+    }
+
     fn next(&mut self) -> Option<Record> {
-        while self.window.len() < WINDOW {
-            let Some(record) = self.records.next() else {
-                break;
-            };
-            self.seen += 1;
-            self.window
-                .push(Reverse(Keyed(record.ts, self.seen, record)));
-        }
-        self.window.pop().map(|Reverse(k)| k.2)
+        let record = self.window.pop_front()?;
+        self.take();
+        Some(record)
     }
 }
 
 /// All records of the given spools, by time.
 pub fn merged<'a>(spools: impl IntoIterator<Item = &'a [u8]>) -> impl Iterator<Item = Record> + 'a {
-    let mut sources: Vec<Source<'a>> = spools
+    let mut sources: Vec<_> = spools
         .into_iter()
-        .map(|bytes| Source {
-            records: Box::new(kernel::records(bytes)),
-            window: BinaryHeap::with_capacity(WINDOW),
-            seen: 0,
-        })
+        .map(|bytes| Source::new(kernel::records(bytes)))
         .collect();
-    let mut heads = BinaryHeap::new();
-    for (i, source) in sources.iter_mut().enumerate() {
-        if let Some(r) = source.next() {
-            heads.push(Reverse(Keyed(r.ts, i as u64, r)));
-        }
-    }
+    let mut heads: BinaryHeap<_> = (0..sources.len())
+        .filter_map(|i| Some(Reverse((sources[i].ts()?, i))))
+        .collect();
     std::iter::from_fn(move || {
-        let Reverse(Keyed(_, i, record)) = heads.pop()?;
-        if let Some(r) = sources[i as usize].next() {
-            heads.push(Reverse(Keyed(r.ts, i, r)));
+        let mut head = heads.peek_mut()?;
+        let Reverse((_, i)) = *head;
+        let record = sources[i].next();
+        match sources[i].ts() {
+            Some(ts) => *head = Reverse((ts, i)),
+            None => {
+                PeekMut::pop(head);
+            }
         }
-        Some(record)
+        record
     })
 }
 

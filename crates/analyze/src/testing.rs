@@ -280,6 +280,11 @@ impl Recording {
             std::fs::write(raw.kernel(cpu), &spool.0)?;
         }
         std::fs::write(raw.agent(), self.agent.bytes())?;
+        self.write_small(&raw)
+    }
+
+    /// Writes only what is small: `proc.jsonl` and `session.json`.
+    pub fn write_small(&self, raw: &RawDir) -> std::io::Result<()> {
         let mut lines = String::new();
         for line in &self.proc {
             lines += &serde_json::to_string(line).map_err(std::io::Error::other)?;

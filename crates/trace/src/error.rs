@@ -46,6 +46,9 @@ pub enum Error {
         #[source]
         source: std::io::Error,
     },
+    /// A table could not be written.
+    #[error("writing a table: {0}")]
+    Parquet(#[from] parquet::errors::ParquetError),
     /// DuckDB refused.
     #[error("{0}")]
     Sql(#[from] duckdb::Error),

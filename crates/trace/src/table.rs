@@ -27,6 +27,8 @@ pub trait Row: Sized {
     const DOC: &'static str;
     /// The column that the table is sorted by.
     const SORTED_BY: &'static str;
+    /// This row's value in that column.
+    fn sort_key(&self) -> i64;
     /// The columns, in order.
     fn columns() -> Vec<Column>;
     /// Rows as an Arrow batch of the same columns.
@@ -110,6 +112,10 @@ macro_rules! table {
             const TABLE: &'static str = $table;
             const DOC: &'static str = $doc;
             const SORTED_BY: &'static str = stringify!($sorted);
+
+            fn sort_key(&self) -> i64 {
+                self.$sorted
+            }
 
             fn columns() -> Vec<$crate::table::Column> {
                 vec![$( $crate::table::Column {

@@ -1,18 +1,27 @@
-//! Writing the tables of a trace.
+//! Writing the tables of a trace: each a Parquet file, a row group at a time.
+//!
+//! Rows come in the order of the table's sort column, so that nothing is held but the row group that
+//! is being filled. Where they cannot, and only then, they are gathered and sorted first.
 
 use std::collections::BTreeMap;
-use std::fs;
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
-use duckdb::Connection;
+use parquet::arrow::ArrowWriter;
+use parquet::basic::{Compression, Encoding, ZstdLevel};
+use parquet::file::metadata::SortingColumn;
+use parquet::file::properties::{EnabledStatistics, WriterProperties};
+use parquet::schema::types::ColumnPath;
 
 use crate::error::{Error, Result, io};
 use crate::meta::Meta;
 use crate::table::Row;
 use crate::{FORMAT, SCHEMA_VERSION};
 
-/// Rows gathered before they are handed to DuckDB, as one Arrow batch each.
-const BATCH: usize = 1 << 16;
+/// Rows that become one Arrow batch.
+const BATCH: usize = 1 << 14;
+/// Rows of a row group: what a reader skips or reads as a whole.
+const ROW_GROUP: usize = 1 << 17;
 
 /// Writes tables beside the raw spools, then makes them the trace in one step.
 ///
@@ -21,7 +30,6 @@ const BATCH: usize = 1 << 16;
 pub struct TraceWriter {
     dir: PathBuf,
     staging: PathBuf,
-    db: Connection,
     rows: BTreeMap<String, u64>,
 }
 
@@ -34,64 +42,48 @@ impl TraceWriter {
             _ => {}
         }
         fs::create_dir_all(&staging).map_err(io(&staging))?;
-        let db = Connection::open_in_memory()?;
-        // Larger traces than memory spill here, inside the trace: a crash leaves nothing outside.
-        db.execute_batch(&format!(
-            "SET memory_limit = '2GB'; SET preserve_insertion_order = false; SET temp_directory = {};",
-            quoted(&staging.join("spill"))
-        ))?;
         Ok(TraceWriter {
             dir: dir.into(),
             staging,
-            db,
             rows: BTreeMap::new(),
         })
     }
 
-    /// Writes one whole table, sorted.
+    /// Writes one whole table from rows in any order: they are held and sorted.
     pub fn table<R: Row>(&mut self, rows: impl IntoIterator<Item = R>) -> Result<()> {
-        let columns: Vec<String> = R::columns()
-            .iter()
-            .map(|c| {
-                format!(
-                    "{} {}{}",
-                    ident(c.name),
-                    c.sql_type,
-                    if c.nullable { "" } else { " NOT NULL" }
-                )
-            })
-            .collect();
-        self.db.execute_batch(&format!(
-            "CREATE TABLE {} ({})",
-            R::TABLE,
-            columns.join(", ")
-        ))?;
-        let mut count = 0u64;
-        {
-            let mut appender = self.db.appender(R::TABLE)?;
-            let mut batch = Vec::with_capacity(BATCH);
-            for row in rows {
-                batch.push(row);
-                if batch.len() == BATCH {
-                    count += BATCH as u64;
-                    appender.append_record_batch(R::batch(&batch))?;
-                    batch.clear();
-                }
-            }
-            if !batch.is_empty() {
-                count += batch.len() as u64;
-                appender.append_record_batch(R::batch(&batch))?;
-            }
-            appender.flush()?;
+        let mut rows: Vec<R> = rows.into_iter().collect();
+        rows.sort_by_key(R::sort_key);
+        self.sorted(rows)
+    }
+
+    /// Writes one whole table from rows in the order of its sort column, as they come.
+    pub fn sorted<R: Row>(&mut self, rows: impl IntoIterator<Item = R>) -> Result<()> {
+        let mut table = self.begin()?;
+        for row in rows {
+            table.push(row)?;
         }
-        let file = self.staging.join(format!("{}.parquet", R::TABLE));
-        self.db.execute_batch(&format!(
-            "COPY (SELECT * FROM {t} ORDER BY {s}) TO {f} (FORMAT parquet, COMPRESSION zstd); DROP TABLE {t};",
-            t = R::TABLE,
-            s = ident(R::SORTED_BY),
-            f = quoted(&file)
-        ))?;
-        self.rows.insert(R::TABLE.into(), count);
+        self.end(table)
+    }
+
+    /// Begins a table whose rows come one after another, in the order of its sort column.
+    pub fn begin<R: Row>(&self) -> Result<TableWriter<R>> {
+        let path = self.staging.join(format!("{}.parquet", R::TABLE));
+        let file = File::create(&path).map_err(io(&path))?;
+        let schema = R::batch(&[]).schema();
+        Ok(TableWriter {
+            path,
+            file: ArrowWriter::try_new(file, schema, Some(properties::<R>()))?,
+            batch: Vec::with_capacity(BATCH),
+            last: i64::MIN,
+            count: 0,
+        })
+    }
+
+    /// Ends it: it is whole.
+    pub fn end<R: Row>(&mut self, mut table: TableWriter<R>) -> Result<()> {
+        table.flush()?;
+        table.file.close()?;
+        self.rows.insert(R::TABLE.into(), table.count);
         Ok(())
     }
 
@@ -117,18 +109,76 @@ impl TraceWriter {
         let (tmp, path) = (self.staging.join("trace.json"), self.dir.join("trace.json"));
         fs::write(&tmp, text + "\n").map_err(io(&tmp))?;
         fs::rename(&tmp, &path).map_err(io(&path))?;
-        drop(self.db);
         fs::remove_dir_all(&self.staging).map_err(io(&self.staging))?;
         Ok(meta)
     }
 }
 
+/// A table that is being written; [`TraceWriter::end`] makes it part of the trace.
+pub struct TableWriter<R> {
+    path: PathBuf,
+    file: ArrowWriter<File>,
+    batch: Vec<R>,
+    /// Sort key of the last row.
+    last: i64,
+    count: u64,
+}
+
+impl<R: Row> TableWriter<R> {
+    /// Takes the next row; one that should have come earlier is an error.
+    pub fn push(&mut self, row: R) -> Result<()> {
+        let key = row.sort_key();
+        if key < self.last {
+            return Err(Error::Malformed {
+                path: self.path.clone(),
+                what: format!("a row with {} {key} came after {}", R::SORTED_BY, self.last),
+            });
+        }
+        self.last = key;
+        self.batch.push(row);
+        if self.batch.len() == BATCH {
+            self.flush()?;
+        }
+        Ok(())
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        self.count += self.batch.len() as u64;
+        self.file.write(&R::batch(&self.batch))?;
+        self.batch.clear();
+        Ok(())
+    }
+}
+
+/// Times and ids hardly repeat and grow slowly: they are written as differences, the rest through
+/// dictionaries.
+fn properties<R: Row>() -> WriterProperties {
+    let columns = R::columns();
+    let sorted_by = columns.iter().position(|c| c.name == R::SORTED_BY);
+    let mut properties = WriterProperties::builder()
+        .set_compression(Compression::ZSTD(ZstdLevel::default()))
+        .set_max_row_group_row_count(Some(ROW_GROUP))
+        .set_statistics_enabled(EnabledStatistics::Chunk)
+        .set_sorting_columns(sorted_by.map(|i| {
+            vec![SortingColumn {
+                column_idx: i as i32,
+                descending: false,
+                nulls_first: false,
+            }]
+        }));
+    for c in columns {
+        let grows = c.name.ends_with("_ns") || matches!(c.name, "id" | "span");
+        if grows && c.sql_type == "BIGINT" {
+            let path = ColumnPath::from(c.name);
+            properties = properties
+                .set_column_dictionary_enabled(path.clone(), false)
+                .set_column_encoding(path, Encoding::DELTA_BINARY_PACKED);
+        }
+    }
+    properties.build()
+}
+
 /// A path as an SQL string literal.
 pub(crate) fn quoted(path: &Path) -> String {
     format!("'{}'", path.display().to_string().replace('\'', "''"))
-}
-
-/// A name as an SQL identifier.
-pub(crate) fn ident(name: &str) -> String {
-    format!("\"{name}\"")
 }

@@ -338,7 +338,12 @@ fn check(out: &Output) -> Result<(), TestCaseError> {
     }
     let states: Vec<Vec<crate::model::Interval>> = Vec::new();
     let mut sums: HashMap<i64, i64> = HashMap::new();
-    for row in crate::breakdown::rows(out, &states) {
+    let mut rows = Vec::new();
+    let Ok(()) = crate::breakdown::rows(out, &states, |row| {
+        rows.push(row);
+        Ok::<(), std::convert::Infallible>(())
+    });
+    for row in rows {
         prop_assert!(row.duration_ns > 0);
         *sums.entry(row.span).or_default() += row.duration_ns;
     }
