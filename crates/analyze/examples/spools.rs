@@ -80,7 +80,7 @@ impl Site {
             })
         };
         let mut agent = BufWriter::with_capacity(1 << 20, File::create(raw.agent())?);
-        agent.write_all(&agent::new_header(1 << 40, 7, 0, ""))?;
+        agent.write_all(&agent::new_header(1 << 40, &agent::Asked::default()))?;
         let worker = |_| Worker {
             chunk: Vec::new(),
             connection: 0,

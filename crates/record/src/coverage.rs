@@ -32,28 +32,27 @@ pub fn not_recorded(info: &str, pid: i32, jar: &Path) -> Vec<NotRecorded> {
         "start the JVM with -javaagent:{}; or `loadline arm {pid}` at a quiet hour, or --redefine: {price}",
         jar.display()
     );
-    info.unseen
-        .iter()
-        .filter_map(|code| described(code))
-        .map(|(what, why)| NotRecorded {
-            what: what.into(),
-            why: why.into(),
-            how_to_get: how.clone(),
-        })
-        .collect()
+    let mut not_recorded: Vec<NotRecorded> = Vec::new();
+    for (what, why) in info.unseen.iter().filter_map(|code| described(code)) {
+        match not_recorded.iter_mut().find(|n| n.why == why) {
+            Some(n) => n.what += &format!(", {what}"),
+            None => not_recorded.push(NotRecorded {
+                what: what.into(),
+                why: why.into(),
+                how_to_get: how.clone(),
+            }),
+        }
+    }
+    not_recorded
 }
 
 /// What a code of the agent's stands for, and why hooks do not see it.
 fn described(code: &str) -> Option<(&'static str, &'static str)> {
+    const NOTHING_TO_HOOK: &str =
+        "they have nothing to hook into, and no loaded class is redefined";
     Some(match code {
-        "sql" => (
-            "SQL statements",
-            "drivers have nothing to hook into, and no loaded class is redefined",
-        ),
-        "pools" => (
-            "pools other than HikariCP's",
-            "they have nothing to hook into, and no loaded class is redefined",
-        ),
+        "sql" => ("SQL statements", NOTHING_TO_HOOK),
+        "pools" => ("pools other than HikariCP's", NOTHING_TO_HOOK),
         "openssl" => (
             "which handshakes of OpenSSL's connectors were resumed",
             "Tomcat asks its engines for their class, so that they cannot be hooked",
@@ -76,9 +75,16 @@ mod tests {
 
     #[test]
     fn what_hooks_do_not_see_is_said_with_the_ways_to_get_it() {
-        let told = told(r#"{"java": 17, "server_by": "hooks", "unseen": ["pools", "sql"]}"#);
+        let told =
+            told(r#"{"java": 17, "server_by": "hooks", "unseen": ["sql", "pools", "openssl"]}"#);
         let what: Vec<&str> = told.iter().map(|n| n.what.as_str()).collect();
-        assert_eq!(what, ["pools other than HikariCP's", "SQL statements"]);
+        assert_eq!(
+            what,
+            [
+                "SQL statements, pools other than HikariCP's",
+                "which handshakes of OpenSSL's connectors were resumed"
+            ]
+        );
         for way in [
             "-javaagent:/opt/loadline-agent.jar",
             "loadline arm 4121",

@@ -57,7 +57,7 @@ class TomcatIT {
             assertEquals("", spool.message);
             assertTrue(spool.info.contains("Apache Tomcat/" + version), spool.info);
             assertTrue(spool.info.contains(way == Way.HOOKS
-                    ? "\"server_by\": \"hooks\", \"unseen\": [\"pools\", \"sql\"]" : "\"server_by\": \"probes\""), spool.info);
+                    ? "\"server_by\": \"hooks\", \"unseen\": [\"sql\", \"pools\"]" : "\"server_by\": \"probes\""), spool.info);
 
             Story first = Story.of(spool, full);
             Story second = Story.of(spool, resumed);

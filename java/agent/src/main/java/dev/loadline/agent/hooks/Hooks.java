@@ -3,9 +3,10 @@ package dev.loadline.agent.hooks;
 import dev.loadline.agent.Modules;
 import java.lang.instrument.Instrumentation;
 import java.util.IdentityHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.TreeSet;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.function.Consumer;
@@ -119,7 +120,7 @@ public final class Hooks {
 
     /** For the header's info: JSON that says that hooks are the source, and codes of what they do not see. */
     public String coverage() {
-        Set<String> unseen = new TreeSet<>(Set.of("sql", "pools"));
+        Set<String> unseen = new LinkedHashSet<>(List.of("sql", "pools"));
         boolean server = false;
         for (Hook hook : hooks.values()) {
             if (hook != null) {
