@@ -14,10 +14,12 @@
 //! | a call that only sockets have | socket |
 //! | accept or a poll | socket in the midst of work, else idle |
 //! | a call that only files have | file |
+//! | a futex of a Java thread, in which a pause of a collection lies, ended by the VM Thread | gc |
+//! | a futex of a Java thread that the VM Thread ended, without a pause in it | safepoint |
 //! | a futex, inside a pool wait | pool |
-//! | a futex, while or just before a collection stops a Java thread | gc |
-//! | a futex of a Java thread that the VM Thread ended | safepoint |
 //! | anything else | other in the midst of work, else idle |
+//!
+//! Where it is not known who ended an interval, it is the collection's if the pause's end ended it.
 //!
 //! Work is a visit, a request, a service, a statement, a pool wait, or a span of the application.
 //! Intervals that are not blocked have their state as their cause.
@@ -31,6 +33,8 @@ use crate::waits::is_lock;
 
 /// How long before the reported start of a pause its safepoint may stop a thread.
 const TO_SAFEPOINT_NS: i64 = 20_000_000;
+/// How long after the reported end of a pause those that it stopped are woken.
+const FROM_SAFEPOINT_NS: i64 = 2_000_000;
 
 /// What is known about one thread, all sorted by begin.
 pub struct Facts<'a> {
@@ -142,23 +146,47 @@ fn of_call(i: &Interval, working: bool, in_pool: bool, facts: &Facts) -> Cause {
         Class::Socket => Cause::Socket,
         Class::Accept | Class::Poll if working => Cause::Socket,
         Class::File => Cause::File,
-        Class::Futex if in_pool => Cause::Pool,
-        Class::Futex if facts.is_program && stopped_by_gc(i, facts.pauses) => Cause::Gc,
-        // Java code waits for the VM Thread in no other way; what asks it for an operation does,
-        // and is stopped by that operation as well.
-        Class::Futex if facts.is_program && facts.vm_thread.is_some_and(|t| t == i.waker) => {
-            Cause::Safepoint
-        }
+        Class::Futex => match stopped_by_vm(i, facts) {
+            Some(cause) => cause,
+            None if in_pool => Cause::Pool,
+            None => idle_unless(working),
+        },
         _ => idle_unless(working),
     }
 }
 
-/// Whether an interval began because a pause stopped the thread: within it, or just before.
-fn stopped_by_gc(i: &Interval, pauses: &[(i64, i64)]) -> bool {
+/// What the virtual machine stopped a thread of the program for, if it did.
+///
+/// A stopped thread waits on a futex that the VM Thread opens when the operation is over. Java code
+/// waits for that thread in no other way; what asks it for an operation does, and is stopped by it as
+/// well. So whom another thread woke was not stopped, whatever happened meanwhile: it waited for that
+/// thread, and a pause only made its wait longer.
+fn stopped_by_vm(i: &Interval, facts: &Facts) -> Option<Cause> {
+    if !facts.is_program {
+        return None;
+    }
+    let by_vm = match (i.waker, facts.vm_thread) {
+        (NONE, _) | (_, None) => None,
+        (waker, Some(vm)) => Some(waker == vm),
+    };
+    let pause = pause_in(i, facts.pauses);
+    match by_vm {
+        Some(true) if pause.is_some() => Some(Cause::Gc),
+        Some(true) => Some(Cause::Safepoint),
+        Some(false) => None,
+        None => pause
+            .filter(|p| i.end <= p.1 + FROM_SAFEPOINT_NS)
+            .map(|_| Cause::Gc),
+    }
+}
+
+/// The first pause that stopped a thread which blocked then: it blocked within it, or just before.
+fn pause_in(i: &Interval, pauses: &[(i64, i64)]) -> Option<(i64, i64)> {
     let at = pauses.partition_point(|p| p.1 <= i.begin);
     pauses
         .get(at)
-        .is_some_and(|p| p.0 - TO_SAFEPOINT_NS <= i.begin && p.0 < i.end)
+        .filter(|p| p.0 - TO_SAFEPOINT_NS <= i.begin && p.0 < i.end)
+        .copied()
 }
 
 #[cfg(test)]
@@ -349,12 +377,12 @@ mod tests {
     }
 
     #[test]
-    fn a_futex_that_the_vm_thread_ended_is_a_safepoint() {
+    fn a_futex_that_the_vm_thread_ended_is_a_safepoint_or_a_collection() {
         let case = Case {
             work: vec![(0, 90)],
             ..plain()
         };
-        let woken_by = |waker| {
+        let woken_by = |waker, pauses: &[(i64, i64)]| {
             let mut states = [Interval {
                 waker,
                 syscall: libc::SYS_futex as u16 + 1,
@@ -365,7 +393,7 @@ mod tests {
                 own: &[],
                 work: &case.work,
                 pool: &[],
-                pauses: &[],
+                pauses,
                 is_program: true,
                 vm_thread: Some(VM_THREAD),
                 names: &Names::new(),
@@ -374,8 +402,34 @@ mod tests {
             explain(&mut states, &facts);
             states[0].cause
         };
-        assert_eq!(woken_by(VM_THREAD), Cause::Safepoint);
-        assert_eq!(woken_by(VM_THREAD + 1), Cause::Other);
+        assert_eq!(woken_by(VM_THREAD, &[]), Cause::Safepoint);
+        assert_eq!(woken_by(VM_THREAD + 1, &[]), Cause::Other);
+        let pause = [(12, 18)];
+        assert_eq!(woken_by(VM_THREAD, &pause), Cause::Gc);
+        // It waited for that thread, and a pause fell into it.
+        assert_eq!(woken_by(VM_THREAD + 1, &pause), Cause::Other);
+        assert_eq!(woken_by(NONE, &pause), Cause::Gc);
+    }
+
+    #[test]
+    fn an_interval_that_outlasts_a_pause_is_not_the_collectors_unless_the_vm_thread_ended_it() {
+        let long = 10 + FROM_SAFEPOINT_NS + 100;
+        let mut i = Interval::new(10, long, State::Blocked);
+        let names = Names::new();
+        let facts = |vm_thread| Facts {
+            waits: &[],
+            own: &[],
+            work: &[],
+            pool: &[],
+            pauses: &[(12, 18)],
+            is_program: true,
+            vm_thread,
+            names: &names,
+            resource: &|_, _| None,
+        };
+        assert_eq!(stopped_by_vm(&i, &facts(None)), None);
+        i.waker = VM_THREAD;
+        assert_eq!(stopped_by_vm(&i, &facts(Some(VM_THREAD))), Some(Cause::Gc));
     }
 
     #[test]

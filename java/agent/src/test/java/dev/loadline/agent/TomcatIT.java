@@ -133,6 +133,25 @@ class TomcatIT {
     }
 
     @ParameterizedTest
+    @CsvSource({"START, 11", "HOOKS, 10", "HOOKS, 11"})
+    void a_request_that_is_dispatched_again_is_one_request(Way way, int version) throws Exception {
+        try (Target target = WebTarget.start(version, "Nio", "TLSv1.3", way.options());
+                TestRecorder recorder = way.recorder()) {
+            int port = Integer.parseInt(target.tell("start"));
+            recorder.record(target.pid());
+            HttpsClient client = new HttpsClient(HttpsClient.newContext(), port);
+            assertEquals(200, client.get("/again"));
+            assertEquals(200, client.get("/hello"));
+            client.close();
+            drain();
+            Story story = Story.of(recorder.stop(), client);
+            assertEquals(2, story.count(Type.REQUEST));
+            assertEquals(2, story.count(Type.REQUEST_END));
+            assertEquals(story.count(Type.SERVICE_BEGIN), story.count(Type.SERVICE_END));
+        }
+    }
+
+    @ParameterizedTest
     @CsvSource({"REDEFINE, 10", "START, 11", "HOOKS, 10", "HOOKS, 11"})
     void streams_of_http_2_are_requests_within_visits(Way way, int version) throws Exception {
         try (Target target = WebTarget.start(version, "Nio", "TLSv1.3", way.options());

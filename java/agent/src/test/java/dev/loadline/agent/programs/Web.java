@@ -4,6 +4,7 @@ import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.loadline.agent.testing.Program;
 import jakarta.servlet.AsyncContext;
+import jakarta.servlet.DispatcherType;
 import jakarta.servlet.http.HttpServlet;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
@@ -89,6 +90,7 @@ public final class Web extends Program {
         Context context = tomcat.addContext("", null);
         add(context, "hello", new Hello());
         add(context, "later", new Later());
+        add(context, "again", new Again());
         add(context, "items", new Items(pool));
         tomcat.start();
         return Integer.toString(connector.getLocalPort());
@@ -165,6 +167,19 @@ public final class Web extends Program {
                     throw new IllegalStateException(e);
                 }
             }, "later").start();
+        }
+    }
+
+    /** Has itself dispatched to once more by another thread, and answers then. */
+    private static final class Again extends HttpServlet {
+        @Override
+        protected void doGet(HttpServletRequest request, HttpServletResponse response) throws IOException {
+            if (request.getDispatcherType() == DispatcherType.ASYNC) {
+                response.setContentLength(5);
+                response.getOutputStream().print("again");
+            } else {
+                new Thread(request.startAsync()::dispatch, "dispatches").start();
+            }
         }
     }
 

@@ -3,7 +3,6 @@ package dev.loadline.agent.hooks.tomcat;
 import dev.loadline.agent.boot.ServerProbes;
 import jakarta.servlet.AsyncEvent;
 import jakarta.servlet.AsyncListener;
-import jakarta.servlet.DispatcherType;
 import jakarta.servlet.ServletException;
 import java.io.IOException;
 import org.apache.catalina.Wrapper;
@@ -19,7 +18,7 @@ final class RequestValve extends ValveBase {
 
     @Override
     public void invoke(Request request, Response response) throws IOException, ServletException {
-        if (request.getDispatcherType() != DispatcherType.ASYNC) {
+        if (!request.isAsyncDispatching()) { // else it comes for the second time
             ServerProbes.arrived(request.getMethod(), request.getRequestURI());
         }
         Wrapper servlet = request.getWrapper();
