@@ -80,6 +80,9 @@ fn an_output_directory_in_use() {
 #[test]
 fn wrong_usage_is_exit_code_2() {
     refuses(&["record"], 2, &["--pid"]);
+    refuses(&["record", "--pid", "1", "--restore"], 2, &["--redefine"]);
+    refuses(&["arm"], 2, &["PID|NAME"]);
+    refuses(&["arm", "4194000"], 1, &["4194000", "running JVMs"]);
     refuses(&["record", "--pid", "1", "-d", "0s"], 2, &["0"]);
     refuses(
         &["record", "--pid", "1", "--levels", "kernel,astral"],
@@ -131,7 +134,7 @@ fn a_trace_of_another_version_is_refused_by_name() {
 #[test]
 fn every_command_shows_examples() {
     for command in [
-        "record", "recover", "report", "open", "query", "load", "simulate",
+        "record", "arm", "recover", "report", "open", "query", "load", "simulate",
     ] {
         let out = run(&[command, "--help"]);
         assert!(out.status.success());

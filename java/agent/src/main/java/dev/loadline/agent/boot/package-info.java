@@ -6,10 +6,10 @@
  * thread for which a carrier's slot writes.
  *
  * <p>What always holds here: no method that a probe calls blocks, parks, takes a lock, throws on
- * purpose, or calls anything that is itself probed (so no {@code java.util.concurrent} class that
- * may park). The code uses neither lambdas nor string concatenation by invokedynamic: to link them
- * from inside {@code LockSupport.park} would recurse. A thread may be stopped anywhere in here while
- * the session ends; the spool's memory therefore is never unmapped, only replaced (see {@link
- * dev.loadline.agent.boot.Native#seal}).
+ * purpose, or calls anything that is itself probed; so no {@code java.util.concurrent} class that may
+ * park, which would also take a virtual thread off its carrier. The code uses neither lambdas nor
+ * string concatenation by invokedynamic: the first caller would pay for linking them. A thread may be stopped
+ * anywhere in here while the session ends; the spool's memory therefore is never unmapped, only
+ * replaced (see {@link dev.loadline.agent.boot.Native#seal}).
  */
 package dev.loadline.agent.boot;
