@@ -71,6 +71,21 @@ class HarmlessIT {
         }
     }
 
+    @Test
+    void a_server_whose_adapter_stands_behind_another_is_seen_and_left_as_it_was() throws Exception {
+        try (Target target = WebTarget.start(11, "Nio", "TLSv1.3", "-Dweb.adapter=true");
+                TestRecorder recorder = Way.HOOKS.recorder()) {
+            int port = Integer.parseInt(target.tell("start"));
+            String before = target.tell("parts");
+            recorder.record(target.pid());
+            visit(port);
+            Spool spool = recorder.stop();
+            assertEquals("", spool.message);
+            assertEquals(1, spool.of(Type.REQUEST).size());
+            assertEquals(before, target.tell("parts"));
+        }
+    }
+
     @ParameterizedTest
     @EnumSource(Way.class)
     void recordings_that_follow_each_other_leave_nothing_behind(Way way) throws Exception {

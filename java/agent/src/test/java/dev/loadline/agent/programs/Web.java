@@ -22,14 +22,19 @@ import org.apache.catalina.Context;
 import org.apache.catalina.Valve;
 import org.apache.catalina.connector.Connector;
 import org.apache.catalina.startup.Tomcat;
+import org.apache.coyote.Adapter;
+import org.apache.coyote.ProtocolHandler;
+import org.apache.coyote.Request;
+import org.apache.coyote.Response;
 import org.apache.coyote.http2.Http2Protocol;
 import org.apache.tomcat.util.net.AbstractEndpoint;
 import org.apache.tomcat.util.net.SSLHostConfig;
 import org.apache.tomcat.util.net.SSLHostConfigCertificate;
+import org.apache.tomcat.util.net.SocketEvent;
 
 /**
  * Tomcat with HTTPS on a free port, HTTP/1.1 and 2, and a few servlets; one uses H2 through HikariCP.
- * System properties: web.protocol, web.tls, web.keystore, web.virtual.
+ * System properties: web.protocol, web.tls, web.keystore, web.virtual, web.adapter (one before Tomcat's).
  */
 public final class Web extends Program {
     private static final String PASSWORD = "changeit";
@@ -93,6 +98,10 @@ public final class Web extends Program {
         add(context, "again", new Again());
         add(context, "items", new Items(pool));
         tomcat.start();
+        if (Boolean.getBoolean("web.adapter")) {
+            ProtocolHandler handler = connector.getProtocolHandler();
+            handler.setAdapter(new PutBefore(handler.getAdapter()));
+        }
         return Integer.toString(connector.getLocalPort());
     }
 
@@ -141,6 +150,45 @@ public final class Web extends Program {
     private static void add(Context context, String name, HttpServlet servlet) {
         Tomcat.addServlet(context, name, servlet).setAsyncSupported(true);
         context.addServletMappingDecoded("/" + name, name);
+    }
+
+    /** An adapter before Tomcat's, as those have who shed load. */
+    private static final class PutBefore implements Adapter {
+        private final Adapter adapter;
+
+        PutBefore(Adapter adapter) {
+            this.adapter = adapter;
+        }
+
+        @Override
+        public void service(Request request, Response response) throws Exception {
+            adapter.service(request, response);
+        }
+
+        @Override
+        public boolean prepare(Request request, Response response) throws Exception {
+            return adapter.prepare(request, response);
+        }
+
+        @Override
+        public boolean asyncDispatch(Request request, Response response, SocketEvent status) throws Exception {
+            return adapter.asyncDispatch(request, response, status);
+        }
+
+        @Override
+        public void log(Request request, Response response, long time) {
+            adapter.log(request, response, time);
+        }
+
+        @Override
+        public void checkRecycled(Request request, Response response) {
+            adapter.checkRecycled(request, response);
+        }
+
+        @Override
+        public String getDomain() {
+            return adapter.getDomain();
+        }
     }
 
     private static final class Hello extends HttpServlet {

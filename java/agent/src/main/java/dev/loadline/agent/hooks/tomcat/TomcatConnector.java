@@ -11,6 +11,7 @@ import org.apache.catalina.Pipeline;
 import org.apache.catalina.connector.Connector;
 import org.apache.catalina.connector.CoyoteAdapter;
 import org.apache.coyote.AbstractProtocol;
+import org.apache.coyote.Adapter;
 import org.apache.tomcat.util.net.AbstractEndpoint;
 import org.apache.tomcat.util.net.SSLContext;
 import org.apache.tomcat.util.net.SSLHostConfig;
@@ -32,11 +33,12 @@ public final class TomcatConnector implements Hook {
     private final RequestValve valve = new RequestValve();
     private boolean foreignEngines;
 
-    private TomcatConnector(AbstractEndpoint<Object, ?> endpoint) throws ReflectiveOperationException {
+    private TomcatConnector(AbstractEndpoint<Object, ?> endpoint, Hooks.Opener opener)
+            throws ReflectiveOperationException {
         this.endpoint = endpoint;
         handler = endpoint.getHandler();
         AbstractProtocol<?> protocol = (AbstractProtocol<?>) Fields.get(handler, "proto");
-        Connector connector = (Connector) Fields.get((CoyoteAdapter) protocol.getAdapter(), "connector");
+        Connector connector = (Connector) Fields.get(coyote(protocol.getAdapter(), opener), "connector");
         pipeline = connector.getService().getContainer().getPipeline();
         executor = endpoint.getExecutor();
         Visits visits = new Visits();
@@ -53,9 +55,28 @@ public final class TomcatConnector implements Hook {
         for (Class<?> type : new Class<?>[] {AbstractEndpoint.class, AbstractProtocol.class, CoyoteAdapter.class}) {
             opener.open(type);
         }
-        TomcatConnector connector = new TomcatConnector((AbstractEndpoint<Object, ?>) endpoint);
+        TomcatConnector connector = new TomcatConnector((AbstractEndpoint<Object, ?>) endpoint, opener);
         connector.put();
         return connector;
+    }
+
+    /** Tomcat's own adapter: the protocol's, or behind one that was put before it, as our guard does. */
+    private static CoyoteAdapter coyote(Adapter adapter, Hooks.Opener opener) throws ReflectiveOperationException {
+        Adapter at = adapter;
+        while (!(at instanceof CoyoteAdapter)) {
+            opener.open(at.getClass());
+            Adapter behind = null;
+            for (Field field : at.getClass().getDeclaredFields()) {
+                if (Adapter.class.isAssignableFrom(field.getType())) {
+                    behind = (Adapter) Fields.get(at, field.getName());
+                }
+            }
+            if (behind == null || behind == adapter) {
+                throw new NoSuchFieldException("an adapter in " + at.getClass().getName());
+            }
+            at = behind;
+        }
+        return (CoyoteAdapter) at;
     }
 
     private void put() throws ReflectiveOperationException {
