@@ -11,6 +11,7 @@ import javax.net.ssl.SSLServerSocketFactory;
 import javax.net.ssl.SSLSessionContext;
 import javax.net.ssl.TrustManager;
 import org.apache.tomcat.util.net.SSLContext;
+import org.apache.tomcat.util.net.SSLUtil;
 
 /** A certificate's context, whose engines tell of their handshakes. */
 final class RecordedContext implements SSLContext {
@@ -22,7 +23,8 @@ final class RecordedContext implements SSLContext {
 
     @Override
     public SSLEngine createSSLEngine() {
-        return new RecordedEngine(context.createSSLEngine());
+        SSLEngine engine = context.createSSLEngine();
+        return engine instanceof SSLUtil.ProtocolInfo ? engine : new RecordedEngine(engine); // asked for its class
     }
 
     @Override

@@ -100,11 +100,11 @@ public final class TomcatConnector implements Hook {
                     if (context instanceof RecordedContext) {
                         return;
                     }
-                    // An engine that is not the JDK's is asked for its class by Tomcat.
-                    if (context.getClass().getName().endsWith(".JSSESSLContext")) {
-                        field.set(certificate, new RecordedContext(context));
-                    } else {
+                    // OpenSSL's engine is asked for its class by Tomcat.
+                    if (context.getClass().getName().contains(".openssl.")) {
                         foreignEngines = true;
+                    } else {
+                        field.set(certificate, new RecordedContext(context));
                     }
                 });
             }
