@@ -4,9 +4,10 @@ use std::path::Path;
 
 use loadline_trace::meta::NotRecorded;
 
-/// Releases up to this one throw all compiled code away at the first redefinition of a class in a
-/// JVM that was started without an agent (JDK-8324241, mended in 23).
-const LAST_TO_FLUSH: u32 = 22;
+/// Releases up to this one are said to throw all compiled code away at the first redefinition of a
+/// class in a JVM that was started without an agent (JDK-8324241). Known of those up to 21; 25 keeps
+/// it. Those between were not tried, and are warned of rather than not.
+const LAST_TO_FLUSH: u32 = 24;
 
 /// What the agent's header says, as far as it matters here.
 #[derive(Debug, Default, serde::Deserialize)]

@@ -9,7 +9,7 @@ use crate::companions;
 #[command(after_help = "Examples:\n  \
     sudo loadline arm shop              (at a quiet hour; then record shop at any time, SQL included)\n  \
     sudo loadline arm shop --restore    (take the probes out again)\n\n\
-    Either redefines loaded classes. Up to JDK 22, the first time in a JVM that was started without the\n\
+    Either redefines loaded classes. Up to JDK 21, the first time in a JVM that was started without the\n\
     agent throws all of its compiled code away: expect seconds to minutes of slow replies.")]
 pub struct Args {
     /// A running JVM: its process id, or a part of its main class or jar's name

@@ -49,7 +49,7 @@ pub struct Args {
     /// The most that the JVM, server and application levels may write together
     #[arg(long, default_value = "4G", value_parser = show::parse_size)]
     agent_max: u64,
-    /// Redefine loaded classes for what hooks do not see; up to JDK 22 this throws all compiled code away, once
+    /// Redefine loaded classes for what hooks do not see; up to JDK 21 this throws all compiled code away, once
     #[arg(long, conflicts_with = "command")]
     redefine: bool,
     /// With --redefine: redefine them once more at the end, instead of leaving the probes dormant
