@@ -18,6 +18,7 @@ char LICENSE[] SEC("license") = "GPL";
 enum { SWITCH = 1, WAKING, WAKEUP, NEW, EXIT, SYSCALL };
 enum { LEFT_RUNNABLE, LEFT_BLOCKED, LEFT_UNINTERRUPTIBLE, LEFT_DEAD, LEFT_STOPPED };
 enum { PREV_TRACED = 1 << 4, NEXT_TRACED = 1 << 5 };
+enum { BY_INTERRUPT = 1 << 0, BY_THREAD = 1 << 1 };
 
 /* How the first argument of a call names a descriptor. */
 enum { FD_NONE, FD_FIRST, FD_POLL };
@@ -185,6 +186,23 @@ int on_switch(__u64 *ctx)
 	return 0;
 }
 
+/* Who wakes: the thread that is on the CPU, or an interrupt that came upon it.
+ *
+ * The count that the kernel keeps of this cannot be read by programs everywhere, and marks set at
+ * the tracepoints of interrupts would tax every interrupt of the machine. It can be told from where
+ * we are. An interrupt of kernel code runs on a stack of its own; `here` lies on the present one. One
+ * of user code may stay on the thread's stack, at whose top the thread's registers then say that it
+ * came into the kernel without a system call. By system calls only do threads wake others, but for
+ * page faults, which may let go of a lock of the memory map and pass for interrupts here. */
+static __always_inline __u8 who_wakes(void *here)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct pt_regs *regs = (void *)bpf_task_pt_regs(task);
+	bool on_its_stack = (__u64)here >= (__u64)task->stack && (__u64)here < (__u64)regs;
+	/* A thread of the kernel has none, and zeroes there. */
+	return on_its_stack && CALL_NUMBER(regs) >= 0 ? BY_THREAD : BY_INTERRUPT;
+}
+
 SEC("tp_btf/sched_waking")
 int on_waking(__u64 *ctx)
 {
@@ -192,7 +210,7 @@ int on_waking(__u64 *ctx)
 	if (!traced(task->tgid))
 		return 0;
 	__u64 waker = bpf_get_current_pid_tgid();
-	emit(WAKING, 0, task->pid, waker, waker >> 32, 0);
+	emit(WAKING, who_wakes(ctx), task->pid, waker, waker >> 32, 0);
 	return 0;
 }
 

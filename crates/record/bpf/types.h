@@ -48,6 +48,7 @@ struct task_struct {
 	int tgid;
 	int wake_cpu;
 	unsigned int __state;
+	void *stack;
 	struct pid *thread_pid;
 } RELOCATED;
 

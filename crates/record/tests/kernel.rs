@@ -8,7 +8,9 @@ use std::process::Command;
 use std::time::Duration;
 
 use common::*;
-use loadline_trace::spool::kernel::{EXIT, NEW, NEXT_TRACED, PREV_TRACED, SWITCH, SYSCALL, WAKING};
+use loadline_trace::spool::kernel::{
+    BY_INTERRUPT, BY_THREAD, EXIT, NEW, NEXT_TRACED, PREV_TRACED, SWITCH, SYSCALL, WAKING,
+};
 use loadline_trace::spool::procfs::Line;
 
 const BUSY: &str = "for (int i = 0; i < 4; i++) run(\"busy-\" + i, () -> spin());";
@@ -340,4 +342,49 @@ fn a_full_disk_ends_the_recording_and_keeps_what_it_had() {
         "{:?}",
         session.notes
     );
+}
+
+/// All on one CPU: who sleeps there is woken by a timer that interrupts whoever runs, in user code
+/// or in a system call; who parks is woken by the thread that unparks it.
+#[test]
+fn a_timer_wakes_by_interrupt_and_who_unparks_by_thread() {
+    if let Some(why) = no_bpf() {
+        skip!("{why}");
+    }
+    let _alone = alone();
+    let body = "run(\"spins\", () -> spin()); \
+                var out = new java.io.FileOutputStream(\"/dev/null\"); \
+                run(\"calls\", () -> { try { while (true) out.write(1); } \
+                catch (java.io.IOException e) { throw new IllegalStateException(e); } }); \
+                run(\"sleeps\", () -> { try { while (true) Thread.sleep(3); } catch (InterruptedException e) {} }); \
+                var parked = run(\"parks\", () -> { while (true) java.util.concurrent.locks.LockSupport.park(); }); \
+                run(\"unparks\", () -> { try { while (true) { Thread.sleep(4); \
+                java.util.concurrent.locks.LockSupport.unpark(parked); } } catch (InterruptedException e) {} });";
+    let mut java = Command::new("taskset");
+    java.args(["-c", "0", "java"]);
+    let jvm = Jvm::start_with(&mut java, "Wakers", &format!("{body} {READY}"));
+    let [spins, calls, sleeps, parks, unparks] =
+        ["spins", "calls", "sleeps", "parks", "unparks"].map(|n| tids(jvm.pid(), n, 1)[0]);
+    let out = jvm.dir.path().join("t");
+    succeeded(&run(recorder_on(
+        jvm.pid(),
+        &out,
+        &["--levels", "kernel", "--seconds", "2"],
+    )));
+    let records = kernel_records(&out);
+    let woken = |who: u32, by: u32| -> Vec<u8> {
+        records
+            .iter()
+            .filter(|r| r.kind == WAKING && r.tid == who && r.a == by)
+            .map(|r| r.flags)
+            .collect()
+    };
+    for interrupted in [spins, calls] {
+        let flags = woken(sleeps, interrupted);
+        assert!(flags.len() > 5, "{} timers on {interrupted}", flags.len());
+        assert!(flags.iter().all(|f| *f == BY_INTERRUPT), "{flags:?}");
+    }
+    let flags = woken(parks, unparks);
+    assert!(flags.len() > 20, "{} unparked", flags.len());
+    assert!(flags.iter().all(|f| *f == BY_THREAD), "{flags:?}");
 }
