@@ -13,11 +13,12 @@ use loadline_trace::spool::{RawDir, agent, kernel, procfs::Line};
 use loadline_trace::tables::{self, Span, Wait};
 
 use crate::input::{self, Input};
-use crate::model::{Interval, NONE, Woken};
+use crate::model::{BY_THREAD_ID, Interval, NONE, Woken};
+use crate::mounts::Mounts;
 use crate::resources::Resources;
 use crate::spans::{self, kind};
 use crate::states::{Life, Machine, Seen};
-use crate::syscalls::Names;
+use crate::syscalls::{Class, Names};
 use crate::threads::{Scope, Threads};
 use crate::{breakdown, causes, intervals, merge, misc, sqltext, syscalls, vm, waits};
 
@@ -51,7 +52,7 @@ pub fn build(dir: &Path, keep_raw: bool, progress: &mut dyn FnMut(f32, &str)) ->
     progress(0.35, "threads, waits and spans");
     let owned = |id: u32| input.strings.get(&id).cloned();
     let scope = Scope::of(&input.session, end);
-    let threads = Threads::new(scope, &lives, &input.proc, &input.events, &owned);
+    let mut threads = Threads::new(scope, &lives, &input.proc, &input.events, &owned);
     let strings: HashMap<u32, Arc<str>> = input
         .strings
         .iter()
@@ -59,11 +60,14 @@ pub fn build(dir: &Path, keep_raw: bool, progress: &mut dyn FnMut(f32, &str)) ->
         .collect();
     let text = |id: u32| strings.get(&id).cloned();
     let actors: Vec<u32> = input.events.iter().map(|e| threads.actor(e)).collect();
+    let mounts = Mounts::new(&input.events, &actors, &mut threads, begin, end);
     let mut waits = pair_waits(&input, &threads, &actors, limits, &text);
     let pauses = vm::pauses(&input.events, begin, end, &text);
+    let safepoints = vm::safepoints(&input.vm_log, &pauses, begin, end);
     let spans = build_spans(&input, &actors, limits, &strings);
     let marks = misc::marks(&input.events, &actors, begin, end, &text);
-    let meta = meta::meta(&input, end, kernel_events);
+    let mut meta = meta::meta(&input, end, kernel_events);
+    meta.not_recorded.extend(mounts.not_recorded());
     // Nobody looks at the agent's events from here on: what follows needs their room.
     input.events = Vec::new();
     drop(actors);
@@ -72,13 +76,18 @@ pub fn build(dir: &Path, keep_raw: bool, progress: &mut dyn FnMut(f32, &str)) ->
     progress(0.5, "causes");
     let names = Names::new();
     let mut states = all_states(lives, &threads, &waits);
-    waits::resolve_wakers(&mut waits, &states, &|tid, ts| threads.by_tid(tid, ts));
+    mounts.share_out(&mut states, &threads);
+    let who = |waker: u32, ts: i64| mounts.waker(waker, ts, &threads);
+    waits::resolve_wakers(&mut waits, &states, &who);
+    let pollers = pollers(&states, &spans, &threads, &names);
     explain_all(
         &mut states,
         &threads,
         &waits,
         &spans,
         &pauses,
+        &pollers,
+        &who,
         &names,
         &resources,
     );
@@ -86,10 +95,16 @@ pub fn build(dir: &Path, keep_raw: bool, progress: &mut dyn FnMut(f32, &str)) ->
     progress(0.6, "writing");
     let mut out = TraceWriter::new(dir)?;
     out.table(threads.rows(input.session.target.pid))?;
-    out.sorted(state_rows(&states, &threads, &names))?;
+    out.sorted(state_rows(&states, &threads, &who, &names))?;
+    out.table(mounts.rows(&states))?;
     progress(0.8, "breakdown");
     let mut breakdown = out.begin::<tables::Breakdown>()?;
-    breakdown::rows(&spans, &states, |row| breakdown.push(row))?;
+    let doings = breakdown::Doings {
+        states: &states,
+        pollers: &pollers,
+        polls: &|i| is_poll(i, &names),
+    };
+    breakdown::rows(&spans, &doings, |row| breakdown.push(row))?;
     out.end(breakdown)?;
     drop(states);
     progress(0.9, "writing");
@@ -108,9 +123,8 @@ pub fn build(dir: &Path, keep_raw: bool, progress: &mut dyn FnMut(f32, &str)) ->
     out.table(spans.spans)?;
     out.table(spans.segments)?;
     out.table(waits)?;
-    out.table(pauses)?;
+    out.sorted(vm::by_begin(pauses, safepoints))?;
     // Nothing fills these yet; see their descriptions.
-    out.table(Vec::<tables::Mount>::new())?;
     out.table(Vec::<tables::Stack>::new())?;
     out.table(Vec::<tables::Sample>::new())?;
     let meta = out.finish(meta)?;
@@ -238,6 +252,8 @@ fn explain_all(
     waits: &[Wait],
     spans: &spans::Output,
     pauses: &[tables::Vm],
+    pollers: &[bool],
+    who: &dyn Fn(u32, i64) -> Option<u32>,
     names: &Names,
     resources: &Resources,
 ) {
@@ -259,12 +275,45 @@ fn explain_all(
                 pool: &pool[id],
                 pauses: &pauses,
                 vm_thread,
-                is_program: matches!(threads.list[id].kind(), "platform" | "carrier"),
+                is_poller: &|waker, ts| who(waker, ts).is_some_and(|t| pollers[t as usize]),
+                is_program: matches!(threads.list[id].kind(), "platform" | "carrier" | "virtual"),
                 names,
                 resource: &|fd, ts| resources.at(fd, ts).map(|r| r.kind),
             },
         );
     }
+}
+
+/// Begins of their names, up to 25.
+const JDKS_POLLERS: [&str; 4] = ["Read-Poller", "Write-Poller", "SubPoller-", "MasterPoller"];
+
+fn is_poll(i: &Interval, names: &Names) -> bool {
+    i.syscall > 0 && names.class(u32::from(i.syscall) - 1) == Class::Poll
+}
+
+/// Of each thread, whether it waits for descriptors on behalf of others: it blocks in polls, or is one
+/// of the JDK's for virtual threads, and does no work of its own.
+fn pollers(
+    states: &[Vec<Interval>],
+    spans: &spans::Output,
+    threads: &Threads,
+    names: &Names,
+) -> Vec<bool> {
+    let mut pollers: Vec<bool> = states
+        .iter()
+        .zip(&threads.list)
+        .map(|(states, t)| {
+            let of_jdk = |name: &str| JDKS_POLLERS.iter().any(|begin| name.starts_with(begin));
+            t.name.as_deref().is_some_and(of_jdk) || states.iter().any(|i| is_poll(i, names))
+        })
+        .collect();
+    for v in &spans.segments {
+        pollers[v.thread as usize] = false;
+    }
+    for s in spans.spans.iter().filter(|s| on_one_thread(s)) {
+        pollers[s.thread as usize] = false;
+    }
+    pollers
 }
 
 type Times = Vec<Vec<(i64, i64)>>;
@@ -302,6 +351,7 @@ fn on_one_thread(s: &Span) -> bool {
 fn state_rows<'a>(
     states: &'a [Vec<Interval>],
     threads: &'a Threads,
+    who: &'a dyn Fn(u32, i64) -> Option<u32>,
     names: &'a Names,
 ) -> impl Iterator<Item = tables::State> + 'a {
     let next = |thread: usize, at: usize| {
@@ -326,11 +376,14 @@ fn state_rows<'a>(
             state: i.state.name(),
             cause: i.cause.name(),
             cpu: (i.cpu >= 0).then_some(i32::from(i.cpu)),
-            waker: match i.waker {
+            waker: who(i.waker, i.end).map(i64::from),
+            waker_tid: match i.waker {
                 NONE => None,
-                tid => threads.by_tid(tid, i.end).map(i64::from),
+                w if w & BY_THREAD_ID != 0 => threads.list[(w & !BY_THREAD_ID) as usize]
+                    .tid
+                    .map(|t| t as i32),
+                tid => Some(tid as i32),
             },
-            waker_tid: (i.waker != NONE).then_some(i.waker as i32),
             syscall: (i.syscall > 0).then(|| names.of(u32::from(i.syscall) - 1)),
             fd: (i.fd >= 0).then_some(i.fd),
             wait: (i.wait != NONE).then_some(i64::from(i.wait)),

@@ -9,6 +9,8 @@
 //! | uninterruptible | file |
 //! | a JVM wait, for a lock | lock |
 //! | a JVM wait, inside a pool wait | pool |
+//! | a JVM wait, in the midst of work, ended by a thread that polls | socket |
+//! | a virtual thread that parks as the JDK parks it for a socket, in the midst of work | socket |
 //! | a JVM wait, for something to happen | other in the midst of work, else idle |
 //! | a read or write: of a socket; of a file | socket; file |
 //! | a call that only sockets have | socket |
@@ -27,14 +29,17 @@
 use loadline_trace::tables::Wait;
 
 use crate::intervals::{Cursor, flatten};
-use crate::model::{Cause, Interval, NONE, State};
-use crate::syscalls::{Class, Names, class};
+use crate::model::{Cause, Interval, NONE, OFF_CARRIER, State};
+use crate::syscalls::{Class, Names};
 use crate::waits::is_lock;
 
 /// How long before the reported start of a pause its safepoint may stop a thread.
 const TO_SAFEPOINT_NS: i64 = 20_000_000;
 /// How long after the reported end of a pause those that it stopped are woken.
 const FROM_SAFEPOINT_NS: i64 = 2_000_000;
+
+/// Class that the agent gives a park of a virtual thread for a socket, which names none.
+const SOCKETS: &str = "sun.nio.ch.Poller";
 
 /// What is known about one thread, all sorted by begin.
 pub struct Facts<'a> {
@@ -48,6 +53,8 @@ pub struct Facts<'a> {
     pub pool: &'a [(i64, i64)],
     /// Pauses of the collector; disjoint.
     pub pauses: &'a [(i64, i64)],
+    /// Whether a waker waits for descriptors on behalf of others, at that time.
+    pub is_poller: &'a dyn Fn(u32, i64) -> bool,
     /// Whether collections stop it: it is a thread of the program, not of the machine.
     pub is_program: bool,
     /// Kernel tid of the VM Thread, which stops the others at safepoints and lets them go on.
@@ -88,6 +95,7 @@ pub fn explain(states: &mut [Interval], facts: &Facts) {
             State::Running => Cause::Running,
             State::Runnable | State::Preempted => Cause::Runnable,
             State::Unknown => Cause::Unknown,
+            State::Carrying => Cause::Carrying,
             State::Blocked | State::Uninterruptible => {
                 while let Some(&w) = facts.own.get(next)
                     && facts.waits[w as usize].begin_ns <= i.begin
@@ -107,7 +115,7 @@ pub fn explain(states: &mut [Interval], facts: &Facts) {
                 if i.state == State::Uninterruptible {
                     Cause::File
                 } else if let Some(w) = wait {
-                    of_wait(&facts.waits[w as usize], working, in_pool)
+                    of_wait(i, &facts.waits[w as usize], working, in_pool, facts)
                 } else {
                     of_call(i, working, in_pool, facts)
                 }
@@ -116,11 +124,15 @@ pub fn explain(states: &mut [Interval], facts: &Facts) {
     }
 }
 
-fn of_wait(w: &Wait, working: bool, in_pool: bool) -> Cause {
+fn of_wait(i: &Interval, w: &Wait, working: bool, in_pool: bool, facts: &Facts) -> Cause {
     if is_lock(w) {
         Cause::Lock
     } else if in_pool {
         Cause::Pool
+    } else if working && i.waker != NONE && (facts.is_poller)(i.waker, i.end) {
+        Cause::Socket // a blocking read of Tomcat's, say: the poller tells it that bytes have come
+    } else if working && i.waker == NONE && w.class.as_deref() == Some(SOCKETS) {
+        Cause::Socket
     } else {
         idle_unless(working)
     }
@@ -131,9 +143,16 @@ fn idle_unless(working: bool) -> Cause {
 }
 
 fn of_call(i: &Interval, working: bool, in_pool: bool, facts: &Facts) -> Cause {
+    if i.cpu == OFF_CARRIER {
+        return if in_pool {
+            Cause::Pool
+        } else {
+            idle_unless(working)
+        };
+    }
     let class = match i.syscall {
         0 => Class::Futex, // not told: most blocking is a futex
-        n => class(&facts.names.of(u32::from(n) - 1)),
+        n => facts.names.class(u32::from(n) - 1),
     };
     match class {
         Class::ReadWrite => match (facts.resource)(i.fd, i.begin) {
@@ -243,6 +262,7 @@ mod tests {
                 work: &case.work,
                 pool: &case.pool,
                 pauses: &case.pauses,
+                is_poller: &|_, _| false,
                 is_program: true,
                 vm_thread: Some(VM_THREAD),
                 names: &Names::new(),
@@ -394,6 +414,7 @@ mod tests {
                 work: &case.work,
                 pool: &[],
                 pauses,
+                is_poller: &|_, _| false,
                 is_program: true,
                 vm_thread: Some(VM_THREAD),
                 names: &Names::new(),
@@ -422,6 +443,7 @@ mod tests {
             work: &[],
             pool: &[],
             pauses: &[(12, 18)],
+            is_poller: &|_, _| false,
             is_program: true,
             vm_thread,
             names: &names,

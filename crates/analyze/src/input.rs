@@ -24,6 +24,8 @@ pub struct Input {
     pub events: Vec<agent::Event>,
     /// The agent's strings.
     pub strings: HashMap<u32, String>,
+    /// What the JVM's log says of safepoints.
+    pub vm_log: String,
     /// Lines of `proc.jsonl`.
     pub proc: Vec<procfs::Line>,
 }
@@ -54,19 +56,26 @@ pub fn open(dir: &Path) -> Result<Input> {
         }
         None => Default::default(),
     };
-    let proc = match std::fs::read(raw.procfs()) {
-        Ok(bytes) => procfs::lines(&String::from_utf8_lossy(&bytes)).collect(),
-        Err(e) if e.kind() == std::io::ErrorKind::NotFound => Vec::new(),
-        Err(e) => return Err(e).with_context(|| raw.procfs().display().to_string()),
-    };
+    let proc = procfs::lines(&text(&raw.procfs())?).collect();
+    let vm_log = text(&raw.vm_log())?;
     Ok(Input {
         session,
         kernel,
         header,
         events,
         strings,
+        vm_log,
         proc,
     })
+}
+
+/// A file of text; empty if there is none.
+fn text(path: &Path) -> Result<String> {
+    match std::fs::read(path) {
+        Ok(bytes) => Ok(String::from_utf8_lossy(&bytes).into_owned()),
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(String::new()),
+        Err(e) => Err(e).with_context(|| path.display().to_string()),
+    }
 }
 
 fn map(path: &PathBuf) -> Result<Option<Mmap>> {

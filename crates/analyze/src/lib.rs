@@ -24,6 +24,7 @@ mod intervals;
 mod merge;
 mod misc;
 mod model;
+mod mounts;
 pub mod query;
 pub mod report;
 mod resources;

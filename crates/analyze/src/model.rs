@@ -16,6 +16,8 @@ pub enum State {
     Blocked,
     /// Blocked uninterruptibly.
     Uninterruptible,
+    /// Of a carrier: a virtual thread is on it.
+    Carrying,
     /// Not known.
     Unknown,
 }
@@ -29,6 +31,7 @@ impl State {
             State::Preempted => names::PREEMPTED,
             State::Blocked => names::BLOCKED,
             State::Uninterruptible => names::UNINTERRUPTIBLE,
+            State::Carrying => names::CARRYING,
             State::Unknown => names::UNKNOWN,
         }
     }
@@ -59,6 +62,10 @@ pub enum Cause {
     Gc,
     /// The virtual machine stopped it for something else.
     Safepoint,
+    /// The guard let it wait for its turn; only between the visits of a connection.
+    Admission,
+    /// Of a carrier: a virtual thread is on it.
+    Carrying,
     /// It had no work.
     Idle,
     /// A worker was not free yet; only between the visits of a connection.
@@ -81,6 +88,8 @@ impl Cause {
             Cause::File => names::FILE,
             Cause::Gc => names::GC,
             Cause::Safepoint => names::SAFEPOINT,
+            Cause::Admission => names::ADMISSION,
+            Cause::Carrying => names::CARRYING,
             Cause::Idle => names::IDLE,
             Cause::Queue => "queue",
             Cause::Other => names::OTHER,
@@ -103,6 +112,10 @@ pub enum Woken {
 
 /// No thread, no wait: the index that is never used.
 pub const NONE: u32 = u32::MAX;
+/// A waker with this bit is a thread's id in the trace, and not the kernel's (which is below 2^22).
+pub const BY_THREAD_ID: u32 = 1 << 31;
+/// In place of a CPU: the virtual thread was on no carrier.
+pub const OFF_CARRIER: i16 = -2;
 
 /// An interval of one thread in one state. Those of a thread follow each other without gap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -111,7 +124,8 @@ pub struct Interval {
     pub begin: i64,
     /// End.
     pub end: i64,
-    /// Kernel tid of the thread that ended it by waking, [`NONE`] if nobody did or it is not known.
+    /// Kernel tid of the thread that ended it by waking, or its id with [`BY_THREAD_ID`]; [`NONE`] if nobody did
+    /// or it is not known.
     pub waker: u32,
     /// Descriptor that it blocked on, -1 if none.
     pub fd: i32,
@@ -119,7 +133,7 @@ pub struct Interval {
     pub wait: u32,
     /// System call that it blocked in + 1; 0 is none.
     pub syscall: u16,
-    /// CPU that it ran on, -1 if none or not known.
+    /// CPU that it ran on, -1 if none or not known, or [`OFF_CARRIER`].
     pub cpu: i16,
     /// Who ended it.
     pub woken: Woken,

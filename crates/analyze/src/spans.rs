@@ -24,6 +24,7 @@
 mod actor;
 mod connection;
 pub mod finish;
+pub mod gaps;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -34,6 +35,7 @@ use loadline_trace::tables::{Segment, Span};
 use crate::model::NONE;
 use actor::Actor;
 use connection::Connection;
+use gaps::Gap;
 
 /// Names of `spans.kind`.
 pub mod kind {
@@ -80,6 +82,8 @@ pub struct Output {
     pub segments: Vec<Segment>,
     /// Pieces of all requests, sorted by span and begin.
     pub pieces: Vec<Segment>,
+    /// Between the visits of connections, sorted by connection and begin.
+    pub gaps: Vec<Gap>,
 }
 
 /// A request that is being worked on.
@@ -111,6 +115,7 @@ struct Builder<'a> {
     open: Vec<bool>,
     visits: Vec<Segment>,
     pieces: Vec<Segment>,
+    gaps: Vec<Gap>,
     connections: HashMap<u64, Connection>,
     /// Keys that were closed.
     closed: HashSet<u64>,
@@ -131,6 +136,7 @@ pub fn build(events: &[Event], cx: &Context) -> Output {
         open: Vec::new(),
         visits: Vec::new(),
         pieces: Vec::new(),
+        gaps: Vec::new(),
         connections: HashMap::new(),
         closed: HashSet::new(),
         actors: HashMap::new(),
@@ -173,6 +179,7 @@ impl Builder<'_> {
             ev::APP_STATE => self.app_state(e.c, thread, ts),
             ev::APP_PUSH => self.app_push(e.c, thread, ts),
             ev::APP_POP => self.app_pop(thread, ts),
+            ev::APP_EVENT => self.app_event(e, thread, ts),
             ev::SPAN_BEGIN => self.user_begins(e.a, e.c, thread, ts),
             ev::SPAN_END => self.user_ends(e.a, thread, ts),
             _ => {}

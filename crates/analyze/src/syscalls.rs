@@ -70,7 +70,10 @@ const LEGACY: &[(&str, libc::c_long)] = &[];
 
 /// Names of numbers, looked up once and shared by all rows.
 #[derive(Debug)]
-pub struct Names(Vec<Option<Arc<str>>>);
+pub struct Names {
+    names: Vec<Option<Arc<str>>>,
+    classes: Vec<Class>,
+}
 
 impl Names {
     /// The calls of this architecture.
@@ -83,15 +86,27 @@ impl Names {
             }
             names[at] = Some(constant.trim_start_matches("SYS_").into());
         }
-        Names(names)
+        let classes = names
+            .iter()
+            .map(|name| name.as_deref().map_or(Class::Other, class))
+            .collect();
+        Names { names, classes }
     }
 
     /// Name of a call; `syscall N` for one that is not known.
     pub fn of(&self, number: u32) -> Arc<str> {
-        match self.0.get(number as usize) {
+        match self.names.get(number as usize) {
             Some(Some(name)) => name.clone(),
             _ => format!("syscall {number}").into(),
         }
+    }
+
+    /// What a call blocks on.
+    pub fn class(&self, number: u32) -> Class {
+        self.classes
+            .get(number as usize)
+            .copied()
+            .unwrap_or(Class::Other)
     }
 }
 
@@ -203,7 +218,7 @@ mod tests {
         assert_eq!(&*names.of(libc::SYS_futex as u32), "futex");
         assert_eq!(&*names.of(libc::SYS_read as u32), "read");
         assert_eq!(&*names.of(9999), "syscall 9999");
-        let listed = names.0.iter().flatten().count();
+        let listed = names.names.iter().flatten().count();
         assert_eq!(listed, COMMON.len() + LEGACY.len());
     }
 

@@ -256,7 +256,11 @@ impl Threads {
                 ev::SWITCH_TO if e.a != 0 && e.tid != 0 => {
                     let carrier = self.platform(scope, e.tid, ts);
                     self.list[carrier as usize].is_carrier = true;
-                    self.virtual_thread(scope, e.a, text(e.c), ts);
+                    let name = text(e.c).map(|name| match e.b {
+                        0 => name,
+                        n => format!("{name}{}", n - 1),
+                    });
+                    self.virtual_thread(scope, e.a, name, ts);
                 }
                 ev::MONITOR_ENTER if e.b != 0 => {
                     self.virtual_thread(scope, e.b, None, ts);

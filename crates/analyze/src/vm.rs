@@ -1,12 +1,14 @@
-//! Pauses of the garbage collector.
+//! Pauses of the garbage collector, and other safepoints.
 //!
 //! Start and end come from the collecting thread as the pause happens; what the collector was
 //! called, why it ran and what it freed come a little later from another thread. They are given to
-//! the latest pause that had ended by then and has none yet.
+//! the latest pause that had ended by then and has none yet. Safepoints come from the JVM's log; those in
+//! which a pause lies are that pause.
 
 use std::sync::Arc;
 
 use loadline_trace::spool::agent::{Event, kind as ev};
+use loadline_trace::spool::vmlog;
 use loadline_trace::tables::Vm;
 
 /// Longest time between the end of a pause and its description.
@@ -57,6 +59,32 @@ pub fn pauses(
         pauses.push(pause(from, end));
     }
     pauses
+}
+
+/// Safepoints without a pause of a collection in them, by begin, cut to the recording. `pauses` by begin.
+pub fn safepoints(log: &str, pauses: &[Vm], begin: i64, end: i64) -> Vec<Vm> {
+    let mut found: Vec<Vm> = vmlog::safepoints(log)
+        .filter(|s| s.begin < end && s.end > begin)
+        .filter(|s| {
+            let after = pauses.partition_point(|p| p.end_ns <= s.begin);
+            pauses.get(after).is_none_or(|p| p.begin_ns >= s.end)
+        })
+        .map(|s| Vm {
+            kind: "safepoint",
+            name: s.operation.into(),
+            ..pause(s.begin.max(begin), s.end.min(end))
+        })
+        .collect();
+    found.sort_by_key(|s| s.begin_ns);
+    found
+}
+
+/// Both, by begin.
+pub fn by_begin(pauses: Vec<Vm>, safepoints: Vec<Vm>) -> impl Iterator<Item = Vm> {
+    let mut rows = pauses;
+    rows.extend(safepoints);
+    rows.sort_by_key(|r| r.begin_ns);
+    rows.into_iter()
 }
 
 fn pause(from: i64, to: i64) -> Vm {
@@ -123,6 +151,34 @@ mod tests {
             (Some(12288), Some(8192))
         );
         assert_eq!((vm[1].begin_ns, vm[1].end_ns, &*vm[1].name), (40, 100, ""));
+    }
+
+    #[test]
+    fn a_safepoint_is_a_row_unless_a_pause_lies_in_it() {
+        let line = |end: i64, total: i64, what: &str| {
+            format!("[{end}ns] Safepoint \"{what}\", Time since last: 1 ns, Total: {total} ns\n")
+        };
+        let log = line(30, 25, "G1CollectForAllocation")
+            + &line(60, 10, "ICBufferFull")
+            + &line(120, 30, "HandshakeAll")
+            + &line(200, 10, "Late");
+        let pauses = [pause(10, 20), pause(70, 80)];
+        let found = safepoints(&log, &pauses, 0, 100);
+        let shape: Vec<_> = found
+            .iter()
+            .map(|s| (s.kind, &*s.name, s.begin_ns, s.end_ns))
+            .collect();
+        assert_eq!(
+            shape,
+            [
+                ("safepoint", "ICBufferFull", 50, 60),
+                ("safepoint", "HandshakeAll", 90, 100)
+            ]
+        );
+        let rows: Vec<i64> = by_begin(pauses.to_vec(), found)
+            .map(|r| r.begin_ns)
+            .collect();
+        assert_eq!(rows, [10, 50, 70, 90]);
     }
 
     #[test]

@@ -128,11 +128,11 @@ fn ended(mut w: Wait, e: &Event, ts: i64) -> Wait {
 /// Fills in who ended each wait: the waker of the last blocked interval that ended inside it.
 /// For a monitor that is the thread that released it, and so its owner until then.
 ///
-/// `by_tid` gives the thread of a kernel id at a time.
+/// `thread_of` gives the thread that a waker was at a time.
 pub fn resolve_wakers(
     waits: &mut [Wait],
     states: &[Vec<Interval>],
-    by_tid: &dyn Fn(u32, i64) -> Option<u32>,
+    thread_of: &dyn Fn(u32, i64) -> Option<u32>,
 ) {
     for w in waits {
         let Some(states) = states.get(w.thread as usize) else {
@@ -145,7 +145,7 @@ pub fn resolve_wakers(
             .take_while(|i| i.end > w.begin_ns)
             .find(|i| i.state.is_blocked() && i.end <= w.end_ns && i.waker != NONE);
         let Some(woken) = woken else { continue };
-        w.notifier = by_tid(woken.waker, woken.end).map(i64::from);
+        w.notifier = thread_of(woken.waker, woken.end).map(i64::from);
         if w.kind == MONITOR_ENTER && w.outcome == "acquired" {
             w.owner = w.notifier.filter(|&n| n != w.thread);
         }

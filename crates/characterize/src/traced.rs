@@ -11,8 +11,18 @@ use serde::{Deserialize, Serialize};
 use crate::measured::Load;
 
 /// The causes that the report tells apart, in its order; any other is `other`.
-pub const CAUSES: [&str; 10] = [
-    "running", "runnable", "lock", "pool", "socket", "file", "gc", "queue", "idle", "other",
+pub const CAUSES: [&str; 11] = [
+    "running",
+    "runnable",
+    "lock",
+    "pool",
+    "socket",
+    "file",
+    "gc",
+    "queue",
+    "admission",
+    "idle",
+    "other",
 ];
 
 /// Time of one phase, ms, by cause; all of them together are its total.

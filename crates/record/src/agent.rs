@@ -58,10 +58,16 @@ impl AgentSpool {
             .write(true)
             .open(&fifo)
             .map_err(io(&fifo))?;
+        // The JVM appends to it.
+        let log_path = raw.vm_log();
+        let mut options = OpenOptions::new();
+        options.append(true).create_new(true).mode(0o600);
+        let log = options.open(&log_path).map_err(io(&log_path))?;
         if owner.0 != sys::euid() {
             let (user, group) = (Some(owner.0), Some(owner.1));
             fchown(&file, user, group).map_err(io(&path))?;
             fchown(&control, user, group).map_err(io(&fifo))?;
+            fchown(&log, user, group).map_err(io(&log_path))?;
         }
         Ok(AgentSpool {
             path,

@@ -221,7 +221,7 @@ fn switch_has_state() -> Result<bool, String> {
     match arguments {
         Some(n) => Ok(n >= 5),
         None => {
-            Err("kernel level needs Linux 5.11 or later with the tracepoint sched_switch".into())
+            Err("kernel level needs Linux 5.15 or later with the tracepoint sched_switch".into())
         }
     }
 }
@@ -243,7 +243,7 @@ fn explain(doing: &str, error: &libbpf_rs::Error) -> String {
     let said = cause(&messages)
         .map(|c| format!(": {c}"))
         .unwrap_or_default();
-    format!("kernel level: {doing} failed: {error}{said} (needs Linux 5.11 or later)")
+    format!("kernel level: {doing} failed: {error}{said} (needs Linux 5.15 or later)")
 }
 
 /// What tells most: the verifier's verdict, which stands before its statistics; else the first

@@ -27,9 +27,13 @@ pub mod names {
     /// Not known: the kernel level was not recorded, or an event was lost.
     pub const UNKNOWN: &str = "unknown";
 
+    /// Of a carrier: a virtual thread is on it, whose states say what it does.
+    pub const CARRYING: &str = "carrying";
+
     /// Causes of a state; see `states.cause`.
-    pub const CAUSES: [&str; 12] = [
-        RUNNING, RUNNABLE, LOCK, POOL, SOCKET, FILE, GC, SAFEPOINT, ADMISSION, IDLE, OTHER, UNKNOWN,
+    pub const CAUSES: [&str; 13] = [
+        RUNNING, RUNNABLE, LOCK, POOL, SOCKET, FILE, GC, SAFEPOINT, ADMISSION, CARRYING, IDLE,
+        OTHER, UNKNOWN,
     ];
     /// Blocked on a monitor or an owned synchronizer that another thread holds.
     pub const LOCK: &str = "lock";
@@ -97,15 +101,15 @@ table! {
         begin_ns: i64,
         /// End.
         end_ns: i64,
-        /// running, runnable, preempted, blocked, uninterruptible or unknown: what the kernel says.
+        /// running, runnable, preempted, blocked, uninterruptible or unknown: what the kernel says; a carrier with a virtual thread on it is carrying, and that thread has the states.
         state: &'static str,
-        /// Why: running, runnable, lock, pool, socket, file, gc, safepoint, admission (held back by the guard; not filled by 0.1), idle, other or unknown.
+        /// Why: running, runnable, lock, pool, socket, file, gc, safepoint, carrying (a carrier, see `state`), idle, other or unknown; in `breakdown` also admission (the guard lets a handshake wait for its turn).
         cause: &'static str,
         /// CPU it ran on; null unless running.
         cpu: Option<i32>,
         /// Thread that ended a blocked interval by waking it, if it is in `threads`.
         waker: Option<i64>,
-        /// Kernel's id of the thread that woke it (0 is an interrupt or a timer on an idle CPU).
+        /// Kernel's id of the thread that woke it; 0 is an interrupt.
         waker_tid: Option<i32>,
         /// System call that it was blocked in.
         syscall: Option<Arc<str>>,
@@ -113,7 +117,7 @@ table! {
         fd: Option<i32>,
         /// The wait (in `waits`) that says why.
         wait: Option<i64>,
-        /// Of a blocked interval that was ended by a wake-up: whether an interrupt woke it (a packet, a timer, a disk) and no thread did. Null if that is not known: 0.1 records it where the interrupt came upon an idle CPU.
+        /// Of a blocked interval that was ended by a wake-up: whether an interrupt woke it (a packet, a timer, a disk) and no thread did. Null if that is not known.
         interrupt: Option<bool>,
     }
 }
@@ -265,7 +269,7 @@ table! {
 table! {
     /// Work of the virtual machine that stops or slows the program.
     Vm in "vm" sorted by begin_ns {
-        /// gc (a pause of a garbage collection); not filled by 0.1: safepoint (another stop of all threads), gc_phase, compilation, deoptimization, class_load.
+        /// gc (a pause of a garbage collection), safepoint (another stop of all threads); not filled by 0.1: gc_phase, compilation, deoptimization, class_load.
         kind: &'static str,
         /// Collector; of a safepoint its operation, of the others the method or class.
         name: Arc<str>,
@@ -283,7 +287,7 @@ table! {
 }
 
 table! {
-    /// A time in which a virtual thread was mounted on a carrier; while it is on none it is either blocked or waits for a carrier. Not filled by 0.1.
+    /// A time in which a virtual thread was mounted on a carrier; while it is on none it is either blocked or waits for a carrier.
     Mount in "mounts" sorted by begin_ns {
         /// The virtual thread.
         thread: i64,
@@ -359,7 +363,7 @@ table! {
         kind: &'static str,
         /// tls_full, tls_resumed, tls_failed, tls_unknown (cut by the recording), request (outside the service), service, pool_wait, sql or idle.
         phase: &'static str,
-        /// As in `states.cause`; between visits of a thread: idle, socket (for the peer), other (a suspended request) or queue (for a worker).
+        /// As in `states.cause`; between visits of a thread: idle, socket (nothing has come from the peer), runnable or queue (the server does not get to it), admission (it waits for its turn) or other (a suspended request).
         cause: &'static str,
         /// Duration.
         duration_ns: i64,

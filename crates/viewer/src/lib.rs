@@ -25,6 +25,7 @@ mod screenshot;
 pub mod spans;
 mod summary;
 mod tables;
+mod virtuals;
 
 pub use http::{Options, Server, serve};
 pub use screenshot::screenshot;

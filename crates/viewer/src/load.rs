@@ -12,15 +12,20 @@ use crate::lane::{CLASSES, IDLE, Lane, UNKNOWN};
 use crate::model::{Detail, Mark, Model, NONE, Pause, Resource, Span, Thread, Wait};
 use crate::role::role;
 use crate::spans::{self, Piece, kind_index};
+use crate::virtuals::{self, Virtual};
+
+/// State of a lane of virtual threads while nobody is on it.
+const NOBODY: &str = "nobody";
 
 /// Reads all of a trace that the page asks for often.
 pub fn load(trace: &Trace) -> Result<Model> {
     let db = trace.sql()?;
     let begin = trace.meta.begin_ns;
+    let (threads, thread_index) = with_lanes(threads(&db)?, virtuals(&db, begin)?);
     let mut model = Model {
         meta: trace.meta.clone(),
-        threads: threads(&db)?,
-        thread_index: HashMap::new(),
+        threads,
+        thread_index,
         states: column(&db, "SELECT DISTINCT state FROM states ORDER BY 1")?,
         syscalls: column(
             &db,
@@ -41,12 +46,7 @@ pub fn load(trace: &Trace) -> Result<Model> {
         )?,
     };
     model.gc = gc_lane(&model.pauses, model.duration());
-    model.thread_index = model
-        .threads
-        .iter()
-        .enumerate()
-        .map(|(i, t)| (t.id, i))
-        .collect();
+    model.states.push(NOBODY.into());
     states(&db, &mut model).context("reading states.parquet")?;
     read_spans(&db, &mut model).context("reading spans.parquet")?;
     for (fd, resource) in resources(&db, begin)? {
@@ -77,7 +77,7 @@ fn column(db: &Connection, sql: &str) -> Result<Vec<String>> {
 fn threads(db: &Connection) -> Result<Vec<Thread>> {
     rows(
         db,
-        "SELECT id, tid, name, kind FROM threads ORDER BY id",
+        "SELECT id, tid, name, kind FROM threads WHERE kind <> 'virtual' ORDER BY id",
         |r| {
             let (name, kind): (String, String) = (r.get(2)?, r.get(3)?);
             Ok(Thread {
@@ -90,6 +90,43 @@ fn threads(db: &Connection) -> Result<Vec<Thread>> {
             })
         },
     )
+}
+
+fn virtuals(db: &Connection, begin: i64) -> Result<Vec<Virtual>> {
+    let sql = "SELECT id, name, begin_ns, end_ns FROM threads WHERE kind = 'virtual'";
+    rows(db, sql, |r| {
+        Ok(Virtual {
+            id: r.get(0)?,
+            name: r.get(1)?,
+            begin: r.get::<_, i64>(2)? - begin,
+            end: r.get::<_, i64>(3)? - begin,
+        })
+    })
+}
+
+/// Threads, with lanes of virtual threads among them, and where each thread is.
+fn with_lanes(
+    mut threads: Vec<Thread>,
+    virtuals: Vec<Virtual>,
+) -> (Vec<Thread>, HashMap<i64, usize>) {
+    let mut index: HashMap<i64, usize> = HashMap::new();
+    index.extend(threads.iter().enumerate().map(|(i, t)| (t.id, i)));
+    let mut numbers: HashMap<String, u32> = HashMap::new();
+    for lane in virtuals::lanes(virtuals) {
+        let group = virtuals::group(&lane[0].name);
+        let number = numbers.entry(group.into()).or_default();
+        *number += 1;
+        index.extend(lane.iter().map(|t| (t.id, threads.len())));
+        threads.push(Thread {
+            id: lane[0].id,
+            role: role(group, "virtual"),
+            name: format!("{group}… {number}"),
+            kind: "virtual".into(),
+            virtuals: lane,
+            ..Thread::default()
+        });
+    }
+    (threads, index)
 }
 
 fn waits(db: &Connection, begin: i64) -> Result<HashMap<i64, Wait>> {
@@ -187,13 +224,14 @@ fn states(db: &Connection, model: &mut Model) -> Result<()> {
     let begin = model.meta.begin_ns;
     let sql = format!(
         "SELECT thread, begin_ns - {begin}, end_ns - {begin},
-           coalesce(CASE WHEN state = 'preempted' THEN 3 ELSE list_position({classes}, CASE cause WHEN 'safepoint' THEN 'gc' WHEN 'admission' THEN 'other' ELSE cause END) END - 1, {UNKNOWN})::SMALLINT,
+           coalesce(CASE WHEN state = 'preempted' THEN 3 ELSE list_position({classes}, CASE cause WHEN 'safepoint' THEN 'gc' WHEN 'admission' THEN 'other' WHEN 'carrying' THEN 'idle' ELSE cause END) END - 1, {UNKNOWN})::SMALLINT,
            (list_position({states}, state) - 1)::SMALLINT,
            coalesce(cpu, {NONE})::SMALLINT,
            coalesce(list_position({syscalls}, syscall) - 1, {NONE})::SMALLINT,
            coalesce(fd, {NONE})::INTEGER, coalesce(waker, {NONE})::BIGINT,
            coalesce(waker_tid, {NONE})::INTEGER, coalesce(\"wait\", {NONE})::BIGINT
-         FROM states ORDER BY thread, begin_ns, end_ns",
+         FROM states JOIN (SELECT id, kind = 'virtual' AS is_virtual FROM threads) ON id = thread
+         ORDER BY is_virtual, CASE WHEN is_virtual THEN 0 ELSE thread END, begin_ns, end_ns",
         classes = list(&CLASSES),
         states = list(&model.states),
         syscalls = list(&model.syscalls),
@@ -223,6 +261,9 @@ fn add_states(model: &mut Model, batch: &RecordBatch) -> Result<()> {
             bail!("thread {id} has states but is not in threads.parquet");
         };
         let t = &mut model.threads[index];
+        if !t.virtuals.is_empty() && t.lane.extent().1 < begin.value(i) {
+            nobody(t, begin.value(i), model.states.len() - 1);
+        }
         if !t
             .lane
             .push(begin.value(i), end.value(i), class.value(i) as u8)
@@ -249,6 +290,20 @@ fn add_states(model: &mut Model, batch: &RecordBatch) -> Result<()> {
         });
     }
     Ok(())
+}
+
+/// Nobody lived on a lane of virtual threads until `until`.
+fn nobody(t: &mut Thread, until: i64, state: usize) {
+    t.lane.push(t.lane.extent().1, until, IDLE as u8);
+    t.details.push(Detail {
+        state: state as u8,
+        cpu: NONE as i16,
+        syscall: NONE as i16,
+        fd: NONE,
+        waker: NONE,
+        waker_tid: NONE,
+        wait: NONE.into(),
+    });
 }
 
 fn read_spans(db: &Connection, model: &mut Model) -> Result<()> {

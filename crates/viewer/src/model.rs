@@ -10,6 +10,7 @@ use serde::Serialize;
 
 use crate::lane::Lane;
 use crate::spans::Piece;
+use crate::virtuals::Virtual;
 
 /// Stands for a thread where the lane of GC pauses is meant.
 pub const GC_LANE: i64 = -1;
@@ -57,6 +58,17 @@ pub struct Thread {
     pub rows: Vec<Vec<Piece>>,
     /// Requests that ended on it.
     pub requests: u32,
+    /// Of a lane of virtual threads: these, by begin. Empty of any other thread.
+    pub virtuals: Vec<Virtual>,
+}
+
+impl Thread {
+    /// Its name; of a lane of virtual threads, of the one that lived then.
+    pub fn name_at(&self, t: i64) -> &str {
+        let after = self.virtuals.partition_point(|v| v.begin <= t);
+        let then = after.checked_sub(1).map(|i| &self.virtuals[i]);
+        then.filter(|v| t <= v.end).map_or(&self.name, |v| &v.name)
+    }
 }
 
 /// A span; see the trace's table.
@@ -155,7 +167,7 @@ pub struct Model {
     pub meta: Meta,
     /// Threads, by index.
     pub threads: Vec<Thread>,
-    /// Index of a thread by its id.
+    /// Index of a thread by its id; of a virtual thread, of its lane.
     pub thread_index: HashMap<i64, usize>,
     /// Names of kernel states.
     pub states: Vec<String>,
@@ -197,9 +209,9 @@ impl Model {
 
     /// Name of a thread by its id.
     pub fn thread_name(&self, id: i64) -> Option<&str> {
-        self.thread_index
-            .get(&id)
-            .map(|&i| self.threads[i].name.as_str())
+        let thread = &self.threads[*self.thread_index.get(&id)?];
+        let own = thread.virtuals.iter().find(|v| v.id == id);
+        Some(own.map_or(&thread.name, |v| &v.name))
     }
 
     /// What a descriptor was at `t`: the resource that was seen then, else the nearest in time.

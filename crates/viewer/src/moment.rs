@@ -69,14 +69,14 @@ pub fn moment(model: &Model, id: i64, t: i64) -> Option<Moment> {
     let overlaps = |p: &&Pause| p.begin < end && p.end > begin;
     Some(Moment {
         thread: id,
-        name: thread.name.clone(),
+        name: thread.name_at(t).into(),
         tid: thread.tid,
         begin,
         end,
         state: model.states[detail.state as usize].clone(),
         class: CLASSES[class as usize],
         cpu: (detail.cpu as i32 != NONE).then_some(detail.cpu),
-        waker: waker(model, detail.waker, detail.waker_tid),
+        waker: waker(model, detail.waker, detail.waker_tid, end),
         syscall: usize::try_from(detail.syscall)
             .ok()
             .map(|s| model.syscalls[s].clone()),
@@ -128,18 +128,18 @@ pub fn gc_moment(model: &Model, t: i64) -> Option<Moment> {
     })
 }
 
-fn waker(model: &Model, index: i32, tid: i32) -> Option<Waker> {
+fn waker(model: &Model, index: i32, tid: i32, at: i64) -> Option<Waker> {
     let thread = usize::try_from(index).ok().map(|i| &model.threads[i]);
     match (thread, tid) {
         (Some(t), tid) => Some(Waker {
             thread: Some(t.id),
-            name: t.name.clone(),
+            name: t.name_at(at).into(),
             tid: t.tid.unwrap_or(tid),
         }),
         (None, NONE) => None,
         (None, 0) => Some(Waker {
             thread: None,
-            name: "an interrupt or a timer".into(),
+            name: "an interrupt".into(),
             tid: 0,
         }),
         (None, tid) => Some(Waker {

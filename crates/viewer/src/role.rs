@@ -20,7 +20,7 @@ pub fn role(name: &str, kind: &str) -> usize {
         "gc" => 5,
         "compiler" => 6,
         "vm" | "native" => 7,
-        _ if has(&["-exec-", "qtp", "xnio-", "worker"]) => 0,
+        _ if has(&["-exec-", "qtp", "xnio-", "worker", "-handler-"]) => 0,
         _ if has(&[
             "-poller",
             "-clientpoller",

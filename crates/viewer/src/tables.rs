@@ -79,7 +79,7 @@ pub fn requests(
             id: s.id,
             name: model.names[s.name as usize].clone(),
             thread: thread.id,
-            thread_name: thread.name.clone(),
+            thread_name: thread.name_at(s.begin).into(),
             begin: s.begin,
             end: s.end,
             status: s.status,

@@ -10,14 +10,25 @@ use crate::testing::{KernelSpool, Recording};
 const MS: i64 = 1_000_000;
 
 /// Two workers: 11 serves one connection over TLS with one request; 12 holds a lock that 11 wants.
+/// 10 is the poller, which is blocked in its poll until 93.
 fn site() -> Recording {
     let mut r = Recording::new(0, 1000 * MS);
-    r.threads(MS, &[(11, "exec-1", 'S'), (12, "exec-2", 'S')]);
+    let threads = [
+        (10, "Poller", 'R'),
+        (11, "exec-1", 'S'),
+        (12, "exec-2", 'S'),
+    ];
+    r.threads(MS, &threads);
     let mut k = KernelSpool::default();
+    let futex = Some(libc::SYS_futex as u32);
+    let poll = Some(libc::SYS_epoll_pwait as u32);
+    k.switch_in(20 * MS, 0, 10, LEFT_BLOCKED, 0, poll, Some(5));
+    k.waking_by_interrupt(93 * MS, 10, 12)
+        .switch(94 * MS, 0, 0, LEFT_RUNNABLE, 10);
+    k.switch_in(96 * MS, 0, 10, LEFT_BLOCKED, 0, poll, Some(5));
     k.waking(100 * MS, 11, 12)
         .switch(102 * MS, 0, 0, LEFT_RUNNABLE, 11);
     // It blocks on a monitor that 12 releases.
-    let futex = Some(libc::SYS_futex as u32);
     k.switch_in(150 * MS, 0, 11, LEFT_BLOCKED, 0, futex, None);
     k.waking(190 * MS, 11, 12)
         .switch(200 * MS, 0, 0, LEFT_RUNNABLE, 11);
@@ -27,7 +38,7 @@ fn site() -> Recording {
     a.event(11, 50 * MS, ev::THREAD, 31, 0, "http-exec-1");
     a.event(12, 51 * MS, ev::THREAD, 32, 0, "http-exec-2");
     a.event(12, 90 * MS, ev::CONN_OPEN, 7, 5000, "127.0.0.1");
-    a.event(12, 95 * MS, ev::QUEUED, 7, 0, "");
+    a.event(10, 95 * MS, ev::QUEUED, 7, 0, "");
     a.event(11, 103 * MS, ev::VISIT_BEGIN, 7, 0, "");
     a.event(11, 104 * MS, ev::TLS_ENTER, 0, 0, "");
     a.event(11, 105 * MS, ev::TLS_KEY, 0, 0, "");
@@ -81,7 +92,7 @@ fn a_recording_becomes_tables_and_its_spools_go() {
         (trace.meta.ended.as_str(), trace.meta.lost()),
         ("stopped", 0)
     );
-    assert_eq!(trace.meta.events, 26);
+    assert_eq!(trace.meta.events, 30);
     let wait = answer(
         &trace,
         "SELECT w.kind, w.class, o.name, ms(w.end_ns - w.begin_ns) FROM waits w JOIN threads o ON o.id = w.owner",
@@ -114,9 +125,10 @@ fn the_breakdown_says_where_the_request_spent_its_time() {
     ];
     assert_eq!(of("request"), want);
     let want = [
-        ["tls_full", "queue", "8"],
+        ["tls_full", "queue", "9"],
+        ["tls_full", "runnable", "1"],
         ["tls_full", "running", "17"],
-        ["tls_full", "socket", "5"],
+        ["tls_full", "socket", "3"],
     ];
     assert_eq!(of("tls_handshake"), want);
 }
@@ -301,4 +313,32 @@ proptest! {
             WHERE kind IN ('connection', 'tls_handshake', 'request') AND coalesce(b.t, 0) <> end_ns - begin_ns");
         prop_assert_eq!(&wrong[0][0], "0");
     }
+}
+
+#[test]
+fn a_handshake_that_waits_for_its_turn_waits_for_admission_whoever_says_so() {
+    let mut r = site();
+    let a = &mut r.agent;
+    a.event(12, 300 * MS, ev::CONN_OPEN, 8, 5001, "127.0.0.1");
+    // The hello came at once; the worker that gives the turn back queues it.
+    a.event(12, 301 * MS, ev::APP_EVENT, 8, 0, "guard handshake waits");
+    a.event(11, 341 * MS, ev::APP_EVENT, 8, 0, "guard handshake goes on");
+    a.event(11, 342 * MS, ev::QUEUED, 8, 0, "");
+    a.event(11, 345 * MS, ev::VISIT_BEGIN, 8, 0, "");
+    a.event(11, 346 * MS, ev::TLS_ENTER, 0, 0, "");
+    a.event(11, 347 * MS, ev::TLS_EXIT, 0, 0, "");
+    a.event(11, 348 * MS, ev::VISIT_END, 8, 0, "");
+    let (_dir, trace) = trace_of(&r);
+    let sql =
+        "SELECT cause, (sum(duration_ns)/1e6)::INT FROM breakdown b JOIN spans s ON s.id = b.span
+               WHERE b.kind = 'tls_handshake' AND s.begin_ns = 300000000 GROUP BY 1 ORDER BY 1";
+    let causes = answer(&trace, sql);
+    let of = |cause: &str| causes.iter().find(|r| r[0] == cause).map(|r| r[1].as_str());
+    assert_eq!(of("admission"), Some("40"), "{causes:?}");
+    assert_eq!(of("queue"), Some("3"), "{causes:?}");
+    assert_eq!(of("socket"), None, "{causes:?}");
+    let report = crate::report::report(&trace).expect("a report");
+    let text = report.render(false);
+    assert!(text.contains("admission"), "{text}");
+    assert!(text.lines().all(|l| l.chars().count() <= 100), "{text}");
 }

@@ -165,7 +165,7 @@ pub(super) fn gc(db: &Connection, meta: &Meta) -> Result<Gc> {
 /// Something that handshakes and requests waited for.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct WaitedFor {
-    /// cpu, lock, pool, database, client, worker, file, gc or other.
+    /// cpu, lock, pool, database, client, worker, admission, file, gc, safepoint or other.
     pub what: &'static str,
     /// In words.
     pub label: String,
@@ -259,6 +259,12 @@ pub(super) fn waited_for(
                     "a worker thread",
                     share,
                     "in the server's queue".into(),
+                ),
+                "admission" => name(
+                    "admission",
+                    "admission",
+                    share,
+                    "handshakes that waited for their turn".into(),
                 ),
                 "file" => name("file", "a file", share, String::new()),
                 "gc" => name("gc", "garbage collection", share, String::new()),

@@ -27,6 +27,8 @@ pub struct Times {
     pub gc: f64,
     /// Waiting in the queue for a worker.
     pub queue: f64,
+    /// Held back by the guard.
+    pub admission: f64,
     /// Nothing to do.
     pub idle: f64,
     /// Something else.
@@ -41,8 +43,8 @@ const SUMS: &str = "coalesce(sum(ns), 0)/1e6,
     coalesce(sum(ns) FILTER (cause = 'lock'), 0)/1e6, coalesce(sum(ns) FILTER (cause = 'pool'), 0)/1e6,
     coalesce(sum(ns) FILTER (cause = 'socket'), 0)/1e6, coalesce(sum(ns) FILTER (cause = 'file'), 0)/1e6,
     coalesce(sum(ns) FILTER (cause = 'gc'), 0)/1e6, coalesce(sum(ns) FILTER (cause = 'queue'), 0)/1e6,
-    coalesce(sum(ns) FILTER (cause = 'idle'), 0)/1e6, coalesce(sum(ns) FILTER (cause IN ('other', 'safepoint', 'admission')), 0)/1e6,
-    coalesce(sum(ns) FILTER (cause = 'unknown'), 0)/1e6";
+    coalesce(sum(ns) FILTER (cause = 'idle'), 0)/1e6, coalesce(sum(ns) FILTER (cause IN ('other', 'safepoint')), 0)/1e6,
+    coalesce(sum(ns) FILTER (cause = 'unknown'), 0)/1e6, coalesce(sum(ns) FILTER (cause = 'admission'), 0)/1e6";
 
 impl Times {
     fn of(r: &Row, from: usize) -> loadline_trace::duckdb::Result<Times> {
@@ -60,6 +62,7 @@ impl Times {
             idle: at(9)?,
             other: at(10)?,
             unknown: at(11)?,
+            admission: at(12)?,
         })
     }
 
@@ -75,6 +78,7 @@ impl Times {
             file: self.file * by,
             gc: self.gc * by,
             queue: self.queue * by,
+            admission: self.admission * by,
             idle: self.idle * by,
             other: self.other * by,
             unknown: self.unknown * by,

@@ -352,6 +352,9 @@ type Column = (&'static str, fn(&Times) -> f64);
 /// of any row.
 struct Columns(Vec<Column>);
 
+/// How many of the columns that are not always there fit into a hundred characters.
+const MOST_AT_TIMES: usize = 3;
+
 impl Columns {
     fn of<'a>(rows: impl Iterator<Item = &'a Times>) -> Columns {
         let always: [Column; 5] = [
@@ -361,8 +364,9 @@ impl Columns {
             ("pool", |t| t.pool),
             ("socket", |t| t.socket),
         ];
-        let at_times: [Column; 4] = [
+        let at_times: [Column; 5] = [
             ("queue", |t| t.queue),
+            ("admission", |t| t.admission),
             ("unknown", |t| t.unknown),
             ("idle", |t| t.idle),
             ("other", |t| t.other + t.file + t.gc),
@@ -370,10 +374,17 @@ impl Columns {
         let rows: Vec<&Times> = rows.collect();
         let matters = |c: &Column| rows.iter().any(|t| (c.1)(t) > 0.005 * t.total);
         let mut found: Vec<Column> = at_times.into_iter().filter(matters).collect();
-        if found.len() == at_times.len() {
-            // All of them would not fit: what is idle is then something else.
-            found.truncate(2);
-            found.push(("other", |t| t.other + t.file + t.gc + t.idle));
+        if found.len() > MOST_AT_TIMES {
+            // All of them would not fit: the last ones are then something else.
+            found.truncate(MOST_AT_TIMES - 1);
+            let idle = |c: &Column| c.0 == "idle";
+            found.push(if found.iter().any(idle) {
+                ("other", |t| t.other + t.file + t.gc)
+            } else if found.iter().any(|c| c.0 == "unknown") {
+                ("other", |t| t.other + t.file + t.gc + t.idle)
+            } else {
+                ("other", |t| t.other + t.file + t.gc + t.idle + t.unknown)
+            });
         }
         Columns(always.into_iter().chain(found).collect())
     }

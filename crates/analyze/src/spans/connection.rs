@@ -5,6 +5,7 @@ use std::sync::Arc;
 use loadline_trace::spool::agent::Event;
 use loadline_trace::tables::Segment;
 
+use super::gaps::Alone;
 use super::{Builder, Request, kind};
 
 /// How long after a connection was first heard of its opening may still be reported: the
@@ -18,7 +19,7 @@ pub(super) struct Connection {
     opened: bool,
     first_heard: i64,
     /// Actors that serve it now: one, or several with HTTP/2.
-    visitors: Vec<u32>,
+    pub(super) visitors: Vec<u32>,
     /// When it was handed to the workers' queue, if it was since the last visit.
     queued: Option<i64>,
     handshake: Handshake,
@@ -27,6 +28,7 @@ pub(super) struct Connection {
     pub(super) suspended: Vec<Request>,
     /// When the last request ended.
     pub(super) request_end: i64,
+    pub(super) alone: Alone,
     /// Its key had been closed before, and no opening was seen: a last visit after the close.
     reborn: bool,
     last_heard: i64,
@@ -102,6 +104,7 @@ impl Builder<'_> {
         {
             self.leave(visitor, ts);
         }
+        self.last_gap_ends(key, ts);
         let Some(c) = self.connections.remove(&key) else {
             return;
         };
@@ -119,13 +122,14 @@ impl Builder<'_> {
     }
 
     /// The connection with this key, made up if it was open before the recording.
-    fn known(&mut self, key: u64, thread: u32, ts: i64) -> &mut Connection {
+    pub(super) fn known(&mut self, key: u64, thread: u32, ts: i64) -> &mut Connection {
         if !self.connections.contains_key(&key) {
             let reborn = self.closed.contains(&key);
             let begin = if reborn { ts } else { self.cx.begin };
             let span = self.open_in(None, kind::CONNECTION, "connection".into(), thread, begin);
             self.span(span).complete = false;
             let mut c = Connection::new(span, false, ts);
+            c.alone.again(begin);
             c.reborn = reborn;
             self.connections.insert(key, c);
         }
@@ -138,7 +142,11 @@ impl Builder<'_> {
     }
 
     pub(super) fn queued(&mut self, key: u64, thread: u32, ts: i64) {
-        self.known(key, thread, ts).queued.get_or_insert(ts);
+        let c = self.known(key, thread, ts);
+        if c.queued.is_none() {
+            c.queued = Some(ts);
+            self.gap_ends_queued(key, thread, ts);
+        }
     }
 
     pub(super) fn visit_begins(&mut self, key: u64, thread: u32, ts: i64) {
@@ -203,6 +211,7 @@ impl Builder<'_> {
             return;
         };
         c.visitors.retain(|&v| v != thread);
+        c.alone.again(ts);
         c.last_heard = ts;
         c.suspended.extend(request);
     }
@@ -346,6 +355,7 @@ impl Connection {
             handshake_span: None,
             suspended: Vec::new(),
             request_end: i64::MIN,
+            alone: Alone::since(ts),
             reborn: false,
             last_heard: ts,
         }

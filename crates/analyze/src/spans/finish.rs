@@ -42,11 +42,13 @@ impl Builder<'_> {
             segments.extend_from_slice(group);
         }
         segments.extend(self.visits);
+        self.gaps.sort_by_key(|g| (g.connection, g.begin));
         without_what_lies_outside(
             Output {
                 spans: self.spans,
                 segments,
                 pieces,
+                gaps: self.gaps,
             },
             self.cx.begin,
             end,
@@ -77,6 +79,8 @@ fn without_what_lies_outside(mut out: Output, begin: i64, end: i64) -> Output {
     for list in [&mut out.segments, &mut out.pieces] {
         list.retain_mut(|p| new(p.span).map(|id| p.span = id).is_some());
     }
+    out.gaps
+        .retain_mut(|g| new(g.connection).map(|id| g.connection = id).is_some());
     out
 }
 

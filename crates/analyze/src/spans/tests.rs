@@ -339,7 +339,12 @@ fn check(out: &Output) -> Result<(), TestCaseError> {
     let states: Vec<Vec<crate::model::Interval>> = Vec::new();
     let mut sums: HashMap<i64, i64> = HashMap::new();
     let mut rows = Vec::new();
-    let Ok(()) = crate::breakdown::rows(out, &states, |row| {
+    let doings = crate::breakdown::Doings {
+        states: &states,
+        pollers: &[],
+        polls: &|_| false,
+    };
+    let Ok(()) = crate::breakdown::rows(out, &doings, |row| {
         rows.push(row);
         Ok::<(), std::convert::Infallible>(())
     });

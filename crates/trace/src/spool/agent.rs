@@ -124,17 +124,32 @@ pub mod mode {
     pub const ONLY_ARM: u32 = 4;
 }
 
+/// Why a virtual thread leaves its carrier: `b` of [`kind::UNMOUNT`].
+pub mod left {
+    /// Not known: an agent that did not tell.
+    pub const UNKNOWN: u64 = 0;
+    /// It parks.
+    pub const PARKS: u64 = 1;
+    /// It ends.
+    pub const ENDED: u64 = 2;
+    /// It yields: it wants to go on.
+    pub const YIELDS: u64 = 3;
+    /// It waits for a monitor, or in `Object.wait`.
+    pub const MONITOR: u64 = 4;
+}
+
 /// Types of events. `c` is a string id unless said otherwise; 0 is no string.
 pub mod kind {
     /// A Java thread: a = Java id, b = kernel tid (0: the chunk's), c = name. Repeated when renamed.
     pub const THREAD: u32 = 1;
     /// A Java thread ends: a = Java id.
     pub const THREAD_END: u32 = 2;
-    /// From here on the chunk speaks of virtual thread a (name c), until the next; a = 0: of the carrier itself.
+    /// From here on the chunk speaks of virtual thread a, until the next; a = 0: of the carrier itself.
+    /// Its name is c, followed by the number b - 1 if b is not 0.
     pub const SWITCH_TO: u32 = 3;
     /// The virtual thread that the chunk speaks of is on this carrier from here on; what it parked for is over.
     pub const MOUNT: u32 = 4;
-    /// It leaves the carrier. If it parks, a [`PARK`] says so just before.
+    /// It leaves the carrier; b = why, one of [`super::left`]. If it parks, a [`PARK`] says so just before.
     pub const UNMOUNT: u32 = 5;
 
     /// Contended monitor: waits to enter. a = identity hash, c = class, b = Java id of a virtual thread or 0.
@@ -149,6 +164,8 @@ pub mod kind {
     pub const PARK: u32 = 14;
     /// Back from park.
     pub const UNPARKED: u32 = 15;
+    /// The writer lets the virtual thread a go on, which parks or waits: it wants a carrier from here on.
+    pub const GOES_ON: u32 = 16;
 
     /// A garbage collection stops the program.
     pub const GC_START: u32 = 20;

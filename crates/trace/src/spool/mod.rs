@@ -6,6 +6,7 @@
 //! | `kernel.N` | recorder, from the ring of CPU N | [`kernel`]: scheduler and system-call records |
 //! | `agent.events` | the agent in the JVM, through a shared mapping | [`agent`]: events and strings |
 //! | `agent.control` | recorder (a FIFO) | `stop`; end of file means that the recorder is gone |
+//! | `vm.log` | the JVM, where the agent asks it to | [`vmlog`]: safepoints |
 //! | `proc.jsonl` | recorder | [`procfs`]: threads, descriptors, counters, the JVM's thread dump |
 //!
 //! Every reader here takes whatever a crash left: it stops at the first byte that was never
@@ -15,6 +16,7 @@ pub mod agent;
 pub mod kernel;
 pub mod procfs;
 pub mod session;
+pub mod vmlog;
 
 use std::path::{Path, PathBuf};
 
@@ -67,6 +69,11 @@ impl RawDir {
     /// `agent.control`.
     pub fn control(&self) -> PathBuf {
         self.0.join("agent.control")
+    }
+
+    /// `vm.log`.
+    pub fn vm_log(&self) -> PathBuf {
+        self.0.join("vm.log")
     }
 
     /// `proc.jsonl`.

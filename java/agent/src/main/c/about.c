@@ -66,10 +66,42 @@ static int is_virtual(JNIEnv *jni, jthread thread) {
     return ((is_virtual_thread)function)(jni, thread);
 }
 
-uint32_t about_name(struct session *s, JNIEnv *jni, jthread thread) {
+/* Cuts the number off that a text ends in, if it is one as people write it; returns it plus 1, or 0. */
+static uint64_t cut_number(char *text) {
+    enum { MOST_DIGITS = 18 };
+    size_t length = strlen(text), at = length;
+    while (at > 0 && text[at - 1] >= '0' && text[at - 1] <= '9' && length - at < MOST_DIGITS) {
+        at--;
+    }
+    while (at + 1 < length && text[at] == '0') {
+        at++; /* a zero in front belongs to the text */
+    }
+    if (at == length) {
+        return 0;
+    }
+    uint64_t number = 0;
+    for (size_t i = at; i < length; i++) {
+        number = number * 10 + (uint64_t)(text[i] - '0');
+    }
+    text[at] = '\0';
+    return number + 1;
+}
+
+uint32_t about_name(struct session *s, JNIEnv *jni, jthread thread, uint64_t *number) {
     jstring name = (*jni)->GetObjectField(jni, thread, thread_name);
     const char *chars = name == NULL ? NULL : (*jni)->GetStringUTFChars(jni, name, NULL);
-    uint32_t id = chars == NULL ? 0 : spool_string(s, chars);
+    uint32_t id = 0;
+    if (number != NULL) {
+        *number = 0;
+    }
+    if (chars != NULL && number != NULL && strlen(chars) < MAX_STRING_BYTES) {
+        char text[MAX_STRING_BYTES];
+        strcpy(text, chars);
+        *number = cut_number(text);
+        id = spool_string(s, text);
+    } else if (chars != NULL) {
+        id = spool_string(s, chars);
+    }
     if (chars != NULL) {
         (*jni)->ReleaseStringUTFChars(jni, name, chars);
     }
@@ -122,8 +154,9 @@ uint64_t about_identity(jobject object) {
 uint64_t about_speaker(struct session *s, JNIEnv *jni, jthread thread) {
     uint64_t id = is_virtual(jni, thread) ? about_java_id(jni, thread) : 0;
     if (!spool_speaks(s, id)) {
-        uint32_t name = id == 0 ? 0 : about_name(s, jni, thread);
-        spool_emit(s, SWITCH_TO, name, id, 0);
+        uint64_t number = 0;
+        uint32_t name = id == 0 ? 0 : about_name(s, jni, thread, &number);
+        spool_emit(s, SWITCH_TO, name, id, number);
     }
     return id;
 }

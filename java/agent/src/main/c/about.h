@@ -24,8 +24,9 @@ int about_virtual_threads(void);
 /* Java's id of a thread. */
 uint64_t about_java_id(JNIEnv *jni, jthread thread);
 
-/* String id of a thread's name; 0 if it has none. */
-uint32_t about_name(struct session *s, JNIEnv *jni, jthread thread);
+/* String id of a thread's name; 0 if it has none. With `number`, of the name without the number that
+ * it ends in, which is put there, plus 1 (0: it ends in none): virtual threads are many, and numbered. */
+uint32_t about_name(struct session *s, JNIEnv *jni, jthread thread, uint64_t *number);
 
 /* String id of the name of an object's class. */
 uint32_t about_class(struct session *s, JNIEnv *jni, jobject object);

@@ -80,7 +80,7 @@ static void JNICALL thread_start(jvmtiEnv *env, JNIEnv *jni, jthread thread) {
     (void)env;
     struct session *s = spool_session();
     if (s != NULL) {
-        spool_emit_shared(s, THREAD, about_name(s, jni, thread), about_java_id(jni, thread),
+        spool_emit_shared(s, THREAD, about_name(s, jni, thread, NULL), about_java_id(jni, thread),
                           spool_gettid());
     }
 }
@@ -129,7 +129,7 @@ static void name_threads(struct session *s, JNIEnv *jni) {
         return;
     }
     for (jint i = 0; i < count; i++) {
-        spool_emit_shared(s, THREAD, about_name(s, jni, threads[i]), about_java_id(jni, threads[i]), 0);
+        spool_emit_shared(s, THREAD, about_name(s, jni, threads[i], NULL), about_java_id(jni, threads[i]), 0);
         (*jni)->DeleteLocalRef(jni, threads[i]);
     }
     (*jvmti)->Deallocate(jvmti, (unsigned char *)threads);

@@ -16,11 +16,12 @@ static jmethodID park_method;
 static jclass unsafe_class, owned_class;
 static jfieldID blocker_field, owner_field;
 
-/* Says that a thread begins to park, on what and who has that. */
-static void tell_park(struct session *s, JNIEnv *jni, jthread thread) {
+/* Says that a thread begins to park, on what and who has that. `without` is the class to name where it
+ * does not say on what. */
+static void tell_park(struct session *s, JNIEnv *jni, jthread thread, const char *without) {
     jobject blocker = (*jni)->GetObjectField(jni, thread, blocker_field);
     if (blocker == NULL) {
-        spool_emit(s, PARK, 0, 0, 0);
+        spool_emit(s, PARK, without == NULL ? 0 : spool_string(s, without), 0, 0);
         return;
     }
     uint64_t owner_id = 0;
@@ -48,7 +49,7 @@ static void JNICALL recorded_park(JNIEnv *jni, jobject unsafe, jboolean absolute
         return;
     }
     about_speaker(s, jni, thread);
-    tell_park(s, jni, thread);
+    tell_park(s, jni, thread, NULL);
     own(jni, unsafe, absolute, time);
     if (spool_session() == s) {
         about_speaker(s, jni, thread);
@@ -100,10 +101,31 @@ static int find_own(JNIEnv *jni) {
     return atomic_load(&jvms_own) != NULL;
 }
 
-/* ---- virtual threads: states of java.lang.VirtualThread that say that it parks ---- */
+/* ---- virtual threads: states of java.lang.VirtualThread that say why it leaves its carrier ---- */
+
+/* Where the JDK lets virtual threads wait for a socket: they park there for any time, and say not on
+ * what. Who sleeps parks for a time, and locks say what they are. */
+static const char *const SOCKETS = "sun.nio.ch.Poller";
+
+enum { RUNNING, PARKING, TIMED_PARKING, YIELDING, BLOCKING, WAITING, TIMED_WAITING, STATE_COUNT };
+static const char *const STATE_NAMES[STATE_COUNT] = {
+    "RUNNING", "PARKING", "TIMED_PARKING", "YIELDING", "BLOCKING", "WAITING", "TIMED_WAITING",
+};
 
 static jfieldID state_field;
-static jint parking, timed_parking;
+static jint states[STATE_COUNT]; /* -1: this JDK has none */
+
+static uint64_t why_it_leaves(jint state) {
+    static const uint64_t why[STATE_COUNT] = {
+        LEFT_ENDED, LEFT_PARKS, LEFT_PARKS, LEFT_YIELDS, LEFT_MONITOR, LEFT_MONITOR, LEFT_MONITOR,
+    };
+    for (int i = 0; i < STATE_COUNT; i++) {
+        if (states[i] == state) {
+            return why[i];
+        }
+    }
+    return LEFT_UNKNOWN;
+}
 
 static void JNICALL unmounted(jvmtiEnv *env, JNIEnv *jni, jthread thread) {
     (void)env;
@@ -113,10 +135,13 @@ static void JNICALL unmounted(jvmtiEnv *env, JNIEnv *jni, jthread thread) {
     }
     about_speaker(s, jni, thread);
     jint state = (*jni)->GetIntField(jni, thread, state_field);
-    if (state == parking || state == timed_parking) {
-        tell_park(s, jni, thread);
+    uint64_t why = why_it_leaves(state);
+    if (why == LEFT_PARKS) {
+        /* Up to 21 it parks in the same state for a time. */
+        int for_ever = state == states[PARKING] && states[TIMED_PARKING] >= 0;
+        tell_park(s, jni, thread, for_ever ? SOCKETS : NULL);
     }
-    spool_emit(s, UNMOUNT, 0, 0, 0);
+    spool_emit(s, UNMOUNT, 0, 0, why);
 }
 
 static void JNICALL mounted(jvmtiEnv *env, JNIEnv *jni, jthread thread) {
@@ -128,14 +153,14 @@ static void JNICALL mounted(jvmtiEnv *env, JNIEnv *jni, jthread thread) {
     }
 }
 
-static int state_constant(JNIEnv *jni, jclass type, const char *name, jint *value) {
+/* Reads a constant, -1 if there is none; the states begin with 0. */
+static jint state_constant(JNIEnv *jni, jclass type, const char *name) {
     jfieldID field = (*jni)->GetStaticFieldID(jni, type, name, "I");
     if (field == NULL) {
         (*jni)->ExceptionClear(jni);
-        return 0;
+        return -1;
     }
-    *value = (*jni)->GetStaticIntField(jni, type, field);
-    return 1;
+    return (*jni)->GetStaticIntField(jni, type, field);
 }
 
 /* Finds an extension event by the end of its id; 0 if the JVM has none. */
@@ -181,10 +206,10 @@ static int start_virtual(JNIEnv *jni) {
         (*jni)->ExceptionClear(jni);
         return 0;
     }
-    int told = state_constant(jni, type, "PARKING", &parking);
-    timed_parking = parking;
-    state_constant(jni, type, "TIMED_PARKING", &timed_parking); /* 22 and later */
-    return told && set_mounts(JVMTI_ENABLE);
+    for (int i = 0; i < STATE_COUNT; i++) {
+        states[i] = state_constant(jni, type, STATE_NAMES[i]);
+    }
+    return states[PARKING] >= 0 && set_mounts(JVMTI_ENABLE);
 }
 
 /* ---- */

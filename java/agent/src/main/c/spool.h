@@ -37,6 +37,15 @@ enum {
     GC_END = 21,
 };
 
+/* Why a virtual thread leaves its carrier. */
+enum {
+    LEFT_UNKNOWN = 0,
+    LEFT_PARKS = 1,
+    LEFT_ENDED = 2,
+    LEFT_YIELDS = 3,
+    LEFT_MONITOR = 4,
+};
+
 /* A text in the spool: where, how long, and its id (0: free). */
 struct text {
     const char *bytes;

@@ -18,7 +18,7 @@ final class BootClasses {
     /** Each class of {@code dev.loadline.agent.boot}; {@code Native} first, as it needs no access to the JDK. */
     static final List<String> NAMES = List.of(
             "Native", "Type", "Arrays", "Faults", "Slot", "Session", "Strings", "Strings$Entry", "Strings$Tail", "Identities",
-            "Identities$Entry", "SqlText", "SqlCache", "SqlCache$Entry", "Emit", "AppProbes",
+            "Identities$Entry", "SqlText", "SqlCache", "SqlCache$Entry", "Numbered", "Emit", "AppProbes", "ThreadProbes",
             "ServerProbes", "ServerProbes$Visit", "JdbcProbes");
 
     private static final String PACKAGE = "dev/loadline/agent/boot/";

@@ -39,6 +39,7 @@ final class Recording {
     private Hooks hooks;
     private AppLink application;
     private GcNotifications collections;
+    private SafepointLog safepoints;
     private int control = -1;
 
     private Recording(SpoolHeader header, Instrumentation instrumentation) {
@@ -150,6 +151,7 @@ final class Recording {
                 warn(missing);
             }
             collections = GcNotifications.start(this::warn);
+            safepoints = SafepointLog.start(new File(directory, "vm.log"), instrumentation, this::warn);
         }
         tellWarnings();
         header.state(SpoolHeader.RECORDING);
@@ -168,6 +170,9 @@ final class Recording {
         }
         if (collections != null) {
             collections.stop();
+        }
+        if (safepoints != null) {
+            safepoints.stop();
         }
         if (application != null) {
             application.disconnect();

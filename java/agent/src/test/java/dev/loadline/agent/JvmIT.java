@@ -10,6 +10,7 @@ import dev.loadline.agent.testing.Spool;
 import dev.loadline.agent.testing.Spool.Event;
 import dev.loadline.agent.testing.Target;
 import dev.loadline.agent.testing.TestRecorder;
+import dev.loadline.agent.testing.Way;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledForJreRange;
@@ -19,6 +20,28 @@ import org.junit.jupiter.api.condition.JRE;
 class JvmIT {
     private static final String MONITOR = Locks.Monitor.class.getName();
     private static final long MS = 1_000_000;
+    /** Why a virtual thread is unmounted, as the native half tells it. */
+    private static final long LEFT_PARKS = 1;
+    private static final long LEFT_ENDED = 2;
+
+    @Test
+    @EnabledForJreRange(min = JRE.JAVA_21, disabledReason = "virtual threads came with Java 21")
+    void who_lets_a_virtual_thread_go_on_is_told_where_the_agent_was_there_at_start() throws Exception {
+        try (Target target = Target.start(Locks.class, Way.START.options()); TestRecorder recorder = Way.START.recorder()) {
+            recorder.record(target.pid());
+            String[] ids = target.tell("unpark").split(" ");
+            Spool spool = recorder.stop();
+            assertEquals("", spool.message);
+            long parked = Long.parseLong(ids[0]);
+            Event park = spool.where(e -> e.virtual() == parked && e.type() == Type.PARK).get(0);
+            List<Event> told = spool.where(e -> e.type() == Type.GOES_ON && e.a() == parked && e.ts() > park.ts());
+            assertEquals(1, told.size(), told::toString);
+            Event goesOn = told.get(0);
+            assertEquals(tidOf(spool, Long.parseLong(ids[1])), goesOn.tid());
+            Event mount = spool.where(e -> e.virtual() == parked && e.type() == Type.MOUNT && e.ts() > park.ts()).get(0);
+            assertTrue(goesOn.ts() - park.ts() >= 15 * MS && goesOn.ts() <= mount.ts(), told + " " + mount);
+        }
+    }
 
     private record Told(List<String> words, Spool spool) {
         long word(int i) {
@@ -138,6 +161,10 @@ class JvmIT {
                 assertTrue(its.get(i + 2).ts() - its.get(i).ts() >= 5 * MS, its::toString);
             }
         }
+        Event last = its.get(its.size() - 1);
+        assertEquals(Type.UNMOUNT, last.type());
+        assertEquals(LEFT_ENDED, last.b(), its::toString);
+        its.stream().filter(e -> e.type() == Type.UNMOUNT && e != last).forEach(e -> assertEquals(LEFT_PARKS, e.b()));
         assertTrue(told.spool.of(Type.SWITCH_TO).stream().anyMatch(e -> e.a() == told.word(0) && "virtual-one".equals(e.c())));
     }
 }

@@ -41,6 +41,11 @@ public final class Emit {
         to(null, false, false);
     }
 
+    /** The session that records now, or null. */
+    static Session any() {
+        return session;
+    }
+
     /** The session that records the server level now, or null. */
     static Session server() {
         return server;
@@ -105,7 +110,10 @@ public final class Emit {
         }
         if (slot.speaker != speaker) {
             slot.speaker = speaker;
-            store(slot, now, Type.SWITCH_TO, virtual ? s.strings.id(thread.getName()) : 0, speaker, 0);
+            String name = virtual ? thread.getName() : "";
+            int digits = Numbered.digits(name);
+            int text = s.strings.id(name.substring(0, name.length() - digits));
+            store(slot, now, Type.SWITCH_TO, text, speaker, Numbered.code(name, digits));
         }
         // A span is named after the place of its begin, which no other event has.
         return store(slot, now, type, c, type == Type.SPAN_BEGIN ? a | slot.at - s.address : a, b) - s.address;

@@ -13,6 +13,7 @@ public final class Type {
     public static final int MONITOR_WAITED = 13;
     public static final int PARK = 14;
     public static final int UNPARKED = 15;
+    public static final int GOES_ON = 16;
     public static final int GC_START = 20;
     public static final int GC_END = 21;
     public static final int GC_INFO = 22;

@@ -30,6 +30,7 @@ final class Rules {
     Rules() {
         tomcat();
         tls();
+        virtualThreads();
     }
 
     /** Names of classes that have rules of their own. */
@@ -80,6 +81,26 @@ final class Rules {
                                     .and(takesArgument(0, named("sun.security.ssl.ServerHandshakeContext"))),
                             TomcatAdvice.Certificate.class));
         }
+    }
+
+    /** What lets a virtual thread go on: an unpark; from 24 on also who left a monitor, or a wait that times out. */
+    private void virtualThreads() {
+        add("java.lang.VirtualThread",
+                new Rule("unpark", OF_OBJECT.and(isInnermostUnpark().or(named("unblock")).or(named("waitTimeoutExpired"))),
+                        ThreadAdvice.GoesOn.class));
+    }
+
+    /** {@code unpark(boolean)}, through which {@code unpark()} goes where there is one. */
+    private static ElementMatcher.Junction<MethodDescription> isInnermostUnpark() {
+        return new ElementMatcher.Junction.AbstractBase<>() {
+            @Override
+            public boolean matches(MethodDescription method) {
+                return method.getName().equals("unpark")
+                        && (!method.getParameters().isEmpty()
+                                || method.getDeclaringType().getDeclaredMethods()
+                                        .filter(named("unpark").and(takesArguments(1))).isEmpty());
+            }
+        };
     }
 
     /** Rules by shape; those that find no method do nothing. */

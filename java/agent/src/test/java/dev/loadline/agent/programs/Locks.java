@@ -33,6 +33,8 @@ public final class Locks extends Program {
                 return "";
             case "virtual":
                 return virtual();
+            case "unpark":
+                return unpark();
             default:
                 throw new IllegalArgumentException(command);
         }
@@ -109,6 +111,20 @@ public final class Locks extends Program {
         }
         waiter.join();
         return waiter.getId() + " " + Thread.currentThread().getId();
+    }
+
+    /** Parks a virtual thread and unparks it a while later; returns its id. */
+    private String unpark() throws Exception {
+        Object blocker = new Monitor();
+        Thread parked = (Thread) Thread.class.getMethod("startVirtualThread", Runnable.class)
+                .invoke(null, (Runnable) () -> LockSupport.park(blocker));
+        while (parked.getState() != Thread.State.WAITING) {
+            Thread.sleep(1);
+        }
+        Thread.sleep(20);
+        LockSupport.unpark(parked);
+        parked.join();
+        return parked.getId() + " " + Thread.currentThread().getId();
     }
 
     /** Parks in a virtual thread, which goes on on whichever carrier; returns its id. By reflection: Java 17 has none. */
