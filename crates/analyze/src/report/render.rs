@@ -366,7 +366,7 @@ impl Columns {
         ];
         let at_times: [Column; 5] = [
             ("queue", |t| t.queue),
-            ("admission", |t| t.admission),
+            ("guard", |t| t.admission),
             ("unknown", |t| t.unknown),
             ("idle", |t| t.idle),
             ("other", |t| t.other + t.file + t.gc),
