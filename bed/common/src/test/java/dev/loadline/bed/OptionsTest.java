@@ -33,8 +33,8 @@ class OptionsTest {
     void refusesWhatIsNotRightAndSaysWhatIs() {
         refused("--n ten", "--n is 'ten'; it must be a whole number from 1 to 9", o -> o.number("--n", 1, 1, 9));
         refused("--n 10", "from 1 to 9", o -> o.number("--n", 1, 1, 9));
-        refused("--for -1", "seconds from 0 to 3600", o -> o.seconds("--for", 1, 0));
-        refused("--for NaN", "seconds from 0 to 3600", o -> o.seconds("--for", 1, 0));
+        refused("--for -1", "seconds from 0.0 to 3600", o -> o.seconds("--for", 1, 0));
+        refused("--for NaN", "seconds from 0.0 to 3600", o -> o.seconds("--for", 1, 0));
         refused("--kind c", "one of a, b", o -> o.oneOf("--kind", "a", List.of("a", "b")));
         refused("--n", "--n needs a value", o -> o.text("--n", null));
         refused("--fast 1", "takes no value", o -> o.flag("--fast"));
