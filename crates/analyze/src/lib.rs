@@ -27,6 +27,7 @@ mod model;
 pub mod query;
 pub mod report;
 mod resources;
+pub mod role;
 mod spans;
 mod sqltext;
 mod states;
@@ -37,3 +38,4 @@ mod vm;
 mod waits;
 
 pub use build::build;
+pub use threads::kind;

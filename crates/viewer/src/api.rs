@@ -14,10 +14,10 @@ use crate::model::{GC_LANE, Model, Thread};
 use crate::moment::{gc_moment, moment, span_at};
 use crate::params::Params;
 use crate::query::Sql;
-use crate::role::{ROLES, natural_key};
 use crate::spans::{KINDS, view};
 use crate::summary::{figures, overview};
 use crate::tables::{self, Sort};
+use loadline_analyze::role::{ROLES, natural_key};
 
 /// An answer.
 pub enum Answer {

@@ -75,7 +75,8 @@ fn switches(pid: i32) -> (u64, u64) {
     sum
 }
 
-fn ticks_per_second() -> f64 {
+/// Clock ticks of `/proc`.
+pub fn ticks_per_second() -> f64 {
     // SAFETY: no pointers; _SC_CLK_TCK always has a value.
     unsafe { libc::sysconf(libc::_SC_CLK_TCK) as f64 }
 }

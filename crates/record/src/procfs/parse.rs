@@ -16,6 +16,12 @@ pub struct Stat {
     pub threads: u64,
     /// Resident pages.
     pub rss_pages: u64,
+    /// Page faults that needed no input, and those that did.
+    pub faults: [u64; 2],
+    /// Time in user and in kernel mode, in clock ticks.
+    pub ticks: [u64; 2],
+    /// When it began, in clock ticks since the machine did.
+    pub began: u64,
 }
 
 /// `/proc/PID/stat`, or a thread's. The name may hold spaces and parentheses: the last one counts.
@@ -31,6 +37,9 @@ pub fn stat(text: &str) -> Option<Stat> {
         parent: field(4)?.parse().ok()?,
         threads: field(20)?.parse().ok()?,
         rss_pages: field(24)?.parse().ok()?,
+        faults: [field(10)?.parse().ok()?, field(12)?.parse().ok()?],
+        ticks: [field(14)?.parse().ok()?, field(15)?.parse().ok()?],
+        began: field(22)?.parse().ok()?,
     })
 }
 
