@@ -41,6 +41,7 @@ enum Command {
     Load(commands::load::Args),
     Characterize(commands::characterize::Args),
     Simulate(commands::simulate::Args),
+    Counters(commands::counters::Args),
 }
 
 /// An error in what the user asked for, as against one in doing it: exit code 2.
@@ -66,6 +67,7 @@ fn main() -> ExitCode {
         Command::Load(args) => commands::load::run(args),
         Command::Characterize(args) => commands::characterize::run(args),
         Command::Simulate(args) => commands::simulate::run(args),
+        Command::Counters(args) => commands::counters::run(args),
     };
     match result {
         Ok(code) => code,

@@ -1,10 +1,10 @@
 //! Two counts side by side: which figures differ by more than their intervals allow.
 
 use anyhow::{Context, Result, bail};
-use loadline_analyze::report::table::{Align, Table, duration};
+use loadline_analyze::report::table::{Align, Table};
 use serde_json::Value;
 
-use crate::text::count;
+use crate::text::{count, nanos};
 
 /// A figure of one count, as its JSON has it.
 struct Read {
@@ -51,7 +51,7 @@ pub fn compare(a: (&str, &Value), b: (&str, &Value)) -> Result<String> {
         };
         let show = |r: &Read| {
             if r.nanos {
-                duration(r.value / 1e6)
+                nanos(r.value)
             } else {
                 count(r.value)
             }

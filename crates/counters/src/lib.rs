@@ -28,4 +28,4 @@ pub use machine::Machine;
 pub use perf::{Hardware, unavailable};
 pub use role::{Role, role};
 pub use sampler::{Sampler, Slice};
-pub use summary::{Figure, Summary, Units, summarize};
+pub use summary::{Figure, Names, Summary, Units, summarize};

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::io;
 
-use perf_event::events::{Cache, CacheOp, CacheResult, Event, Hardware as Generic, WhichCache};
+use perf_event::events::{Cache, CacheId, CacheOp, CacheResult, Event, Hardware as Generic};
 use perf_event::{Builder, Counter as Perf, Group};
 
 use crate::counter::{Counter, Unit};
@@ -25,7 +25,7 @@ fn generic(event: Generic) -> Builder<'static> {
     Builder::new(event)
 }
 
-fn misses(which: WhichCache) -> Builder<'static> {
+fn misses(which: CacheId) -> Builder<'static> {
     of(Cache {
         which,
         operation: CacheOp::READ,
@@ -59,10 +59,10 @@ fn groups() -> Vec<Vec<Wanted>> {
         ],
         vec![
             wanted("l1i_misses", "L1 instruction cache misses", || {
-                misses(WhichCache::L1I)
+                misses(CacheId::L1I)
             }),
             wanted("l1d_misses", "L1 data cache misses", || {
-                misses(WhichCache::L1D)
+                misses(CacheId::L1D)
             }),
             wanted("llc_misses", "last level cache misses", || {
                 generic(Generic::CACHE_MISSES)
@@ -70,11 +70,9 @@ fn groups() -> Vec<Vec<Wanted>> {
         ],
         vec![
             wanted("itlb_misses", "instruction TLB misses", || {
-                misses(WhichCache::ITLB)
+                misses(CacheId::ITLB)
             }),
-            wanted("dtlb_misses", "data TLB misses", || {
-                misses(WhichCache::DTLB)
-            }),
+            wanted("dtlb_misses", "data TLB misses", || misses(CacheId::DTLB)),
         ],
     ]
 }

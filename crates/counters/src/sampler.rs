@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use loadline_record::sys::thread_cpu_ns;
+
 use crate::counter::{CPU, Counter, KERNEL, MAJOR, MINOR, SOFTWARE, USER, software};
 use crate::perf::Hardware;
 use crate::reading::{Reading, ThreadKey, read};
@@ -79,7 +81,7 @@ impl Sampler {
             while Instant::now() < next && !stop.load(Ordering::Relaxed) {
                 std::thread::sleep(LOOK.min(next.saturating_duration_since(Instant::now())));
             }
-            let begun = Instant::now();
+            let (begun, cpu) = (Instant::now(), thread_cpu_ns());
             let Some(slice) = self.slice() else {
                 return slices;
             };
@@ -90,7 +92,8 @@ impl Sampler {
             if stop.load(Ordering::Relaxed) {
                 return slices;
             }
-            next = begun + every.max(begun.elapsed() * SHARE);
+            let cost = Duration::from_nanos((thread_cpu_ns() - cpu).max(0) as u64);
+            next = begun + every.max(cost * SHARE);
         }
     }
 

@@ -1,11 +1,14 @@
 //! The table for people, and CSV.
 
-use loadline_analyze::report::table::{Align, Table, duration, grouped};
+use loadline_analyze::report::table::{Align, Table, grouped};
 use loadline_stats::Estimate;
 
 use crate::counter::Unit;
 use crate::role::Role;
 use crate::summary::{Figure, Summary};
+
+/// Characters of a unit's name above which it stands in the first lines only.
+const LONG: usize = 24;
 
 impl Summary {
     /// As a page of the terminal.
@@ -37,6 +40,7 @@ impl Summary {
             })
             .unwrap_or_default();
         let per = match unit {
+            Some(unit) if self.units > 0 && unit.len() > LONG => "per unit".into(),
             Some(unit) if self.units > 0 => format!("per {unit}"),
             _ => "per second".into(),
         };
@@ -112,9 +116,25 @@ fn finite(value: f64) -> String {
 
 fn value(value: f64, figure: &Figure) -> String {
     match figure.counter.unit {
-        Unit::Nanos => duration(value / 1e6),
+        Unit::Nanos => nanos(value),
         Unit::Count => count(value),
     }
+}
+
+/// A time with three digits that count: what one unit of work costs may be microseconds.
+pub fn nanos(value: f64) -> String {
+    let (value, unit) = match value {
+        v if v < 1e3 => (v, "ns"),
+        v if v < 1e6 => (v / 1e3, "µs"),
+        v if v < 1e9 => (v / 1e6, "ms"),
+        v => (v / 1e9, "s"),
+    };
+    let digits = match value {
+        v if v == 0.0 || v >= 99.95 => 0,
+        v if v >= 9.995 => 1,
+        _ => 2,
+    };
+    format!("{value:.digits$} {unit}")
 }
 
 /// Three digits that count.
@@ -142,7 +162,21 @@ fn interval(estimate: Estimate) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::count;
+    use super::{count, nanos};
+
+    #[test]
+    fn times_have_the_digits_that_count() {
+        for (value, text) in [
+            (0.0, "0 ns"),
+            (7_312.0, "7.31 µs"),
+            (43_210.0, "43.2 µs"),
+            (999_960.0, "1000 µs"),
+            (954e6, "954 ms"),
+            (1.12e9, "1.12 s"),
+        ] {
+            assert_eq!(nanos(value), text, "{value}");
+        }
+    }
 
     #[test]
     fn counts_have_the_digits_that_count() {

@@ -2,6 +2,7 @@
 
 pub mod arm;
 pub mod characterize;
+pub mod counters;
 pub mod load;
 pub mod open;
 pub mod query;
