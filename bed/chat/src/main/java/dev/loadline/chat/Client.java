@@ -61,6 +61,8 @@ final class Client {
             if (plan.warm > 0) {
                 round(talk, talkers, plan.warm, false, limit);
             }
+            System.out.println("chat: counting");
+            System.out.flush();
             long counted = System.nanoTime();
             round(talk, talkers, plan.messages, true, limit);
             double seconds = (System.nanoTime() - counted) / 1e9;

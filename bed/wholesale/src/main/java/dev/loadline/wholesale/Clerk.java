@@ -4,6 +4,7 @@ import dev.loadline.Loadline;
 import dev.loadline.Span;
 import java.util.EnumMap;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicLong;
 import org.HdrHistogram.Histogram;
 
 /** The thread of one warehouse: enters transactions one after another, each a span of a recording. */
@@ -15,6 +16,7 @@ final class Clerk implements Runnable {
     private final Transaction transaction;
     private final Draws draws;
     private final Map<Transaction.Type, Histogram> durations = new EnumMap<>(Transaction.Type.class);
+    private final AtomicLong done = new AtomicLong();
     private long written;
 
     Clerk(Phase.Clock clock, Transaction transaction, Draws draws) {
@@ -40,6 +42,7 @@ final class Clerk implements Runnable {
             try (Span span = Loadline.span(type.label)) {
                 written += transaction.run(type).length();
             }
+            done.lazySet(done.get() + 1);
             if (phase == Phase.MEASURED) {
                 durations.get(type).recordValue(Math.min(System.nanoTime() - begin, LONGEST));
             }
@@ -49,6 +52,11 @@ final class Clerk implements Runnable {
     /** Nanoseconds that each transaction took which began while measured; to be read when the thread has ended. */
     Map<Transaction.Type, Histogram> durations() {
         return durations;
+    }
+
+    /** Transactions so far, for whoever watches. */
+    long done() {
+        return done.get();
     }
 
     /** Characters of all screens: what a transaction computes is used, so that no compiler drops it. */

@@ -21,6 +21,7 @@ public final class Main {
           --items N        in the catalogue, each in stock everywhere (default 20000: some 25 MB a warehouse)
           --seed N         of the data and the transactions (default 1)
           --json FILE      the figures as JSON as well
+          --every S        while it measures, prints every so often how many transactions there were since the point began
 
         Run rule: warehouses from 1 to twice the CPUs, one after another in one JVM, the company growing by a warehouse each
         time; the figure of a run is the mean of the points from as many warehouses as CPUs to twice as many.
@@ -64,6 +65,7 @@ public final class Main {
         int items = options.number("--items", 20_000, 10, 1_000_000);
         int seed = options.number("--seed", 1, 0, Integer.MAX_VALUE);
         String json = options.text("--json", null);
+        double every = options.seconds("--every", 3600, 0.05);
         options.done();
         if (to < from) {
             throw new Options.UsageException("--to " + to + " is less than --from " + from);
@@ -74,7 +76,7 @@ public final class Main {
         System.out.println(Report.heading());
         List<Point> points = new ArrayList<>();
         for (int warehouses = from; warehouses <= to; warehouses++) {
-            Point point = Point.measure(company, warehouses, ramp, measure, seed);
+            Point point = Point.measure(company, warehouses, ramp, measure, seed, every, transactions -> System.out.println("so far " + transactions));
             points.add(point);
             System.out.println(Report.line(point));
             for (String broken : point.broken()) {

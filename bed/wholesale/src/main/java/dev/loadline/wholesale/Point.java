@@ -17,8 +17,18 @@ import org.HdrHistogram.Histogram;
  * @param broken invariants that did not hold afterwards
  */
 record Point(int warehouses, double seconds, Map<Transaction.Type, Histogram> durations, List<String> broken) {
+    /** Is told how many transactions there were so far. */
+    interface Watcher {
+        void done(long transactions);
+    }
+
     /** Measures one; interrupted, it ends its threads and throws. */
     static Point measure(Company company, int warehouses, double ramp, double measured, long seed) throws InterruptedException {
+        return measure(company, warehouses, ramp, measured, seed, measured, transactions -> { });
+    }
+
+    /** The same, while {@code watcher} is told every so many seconds. */
+    static Point measure(Company company, int warehouses, double ramp, double measured, long seed, double every, Watcher watcher) throws InterruptedException {
         company.open(warehouses);
         var clock = new Phase.Clock();
         var failure = new AtomicReference<Throwable>();
@@ -38,7 +48,11 @@ record Point(int warehouses, double seconds, Map<Transaction.Type, Histogram> du
             Thread.sleep(Math.round(ramp * 1e3));
             long begin = System.nanoTime();
             clock.set(Phase.MEASURED);
-            Thread.sleep(Math.round(measured * 1e3));
+            for (double at = every; at < measured; at += every) {
+                Thread.sleep(Math.max(0, Math.round(at * 1e3 - (System.nanoTime() - begin) / 1e6)));
+                watcher.done(clerks.stream().mapToLong(Clerk::done).sum());
+            }
+            Thread.sleep(Math.max(0, Math.round(measured * 1e3 - (System.nanoTime() - begin) / 1e6)));
             clock.set(Phase.OVER);
             seconds = (System.nanoTime() - begin) / 1e9;
         } finally {
