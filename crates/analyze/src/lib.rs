@@ -19,6 +19,7 @@
 mod breakdown;
 mod build;
 mod causes;
+pub mod diagnose;
 mod input;
 mod intervals;
 mod merge;
@@ -34,6 +35,7 @@ mod states;
 mod syscalls;
 pub mod testing;
 mod threads;
+pub mod views;
 mod vm;
 mod waits;
 

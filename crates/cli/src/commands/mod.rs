@@ -3,6 +3,7 @@
 pub mod arm;
 pub mod characterize;
 pub mod counters;
+pub mod diagnose;
 pub mod load;
 pub mod open;
 pub mod query;

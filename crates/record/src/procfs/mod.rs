@@ -5,6 +5,7 @@
 
 pub mod counters;
 mod fds;
+mod limits;
 pub mod parse;
 pub mod threads;
 
@@ -30,6 +31,8 @@ pub struct Watcher {
     spool: File,
     bytes: u64,
     next: Instant,
+    /// Connections that the kernel had dropped at the last reading.
+    dropped: Option<u64>,
 }
 
 impl Watcher {
@@ -42,6 +45,7 @@ impl Watcher {
             spool,
             bytes: 0,
             next: Instant::now(),
+            dropped: None,
         }
     }
 
@@ -93,7 +97,7 @@ impl Watcher {
         if let Some(changes) = self.fds.changes() {
             self.write(&changes)?;
         }
-        for line in counters::read(self.pid, self.fds.len()) {
+        for line in counters::read(self.pid, &self.fds, &mut self.dropped) {
             self.write(&line)?;
         }
         Ok(())

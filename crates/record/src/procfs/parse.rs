@@ -12,6 +12,8 @@ pub struct Stat {
     pub state: char,
     /// Parent process.
     pub parent: i32,
+    /// CPU time that it spent in the kernel, ticks.
+    pub kernel_ticks: u64,
     /// Threads of the process.
     pub threads: u64,
     /// Resident pages.
@@ -35,6 +37,7 @@ pub fn stat(text: &str) -> Option<Stat> {
         comm,
         state: field(3)?.chars().next()?,
         parent: field(4)?.parse().ok()?,
+        kernel_ticks: field(15)?.parse().ok()?,
         threads: field(20)?.parse().ok()?,
         rss_pages: field(24)?.parse().ok()?,
         faults: [field(10)?.parse().ok()?, field(12)?.parse().ok()?],
@@ -139,6 +142,8 @@ pub struct Socket {
     pub remote: Option<SocketAddr>,
     /// It waits for connections.
     pub listens: bool,
+    /// Bytes received that nobody has read; of one that listens, connections that nobody has accepted.
+    pub received: u32,
 }
 
 /// A line of one of those files; the heading is none.
@@ -147,13 +152,15 @@ pub fn socket(line: &str) -> Option<Socket> {
     let local = address(words.nth(1)?)?;
     let remote = address(words.next()?)?;
     let state = u8::from_str_radix(words.next()?, 16).ok()?;
-    let inode: u64 = words.nth(5)?.parse().ok()?;
+    let received = u32::from_str_radix(words.next()?.split_once(':')?.1, 16).ok()?;
+    let inode: u64 = words.nth(4)?.parse().ok()?;
     const LISTEN: u8 = 10;
     Some(Socket {
         inode,
         local,
         remote: (remote.port() != 0).then_some(remote),
         listens: state == LISTEN,
+        received,
     })
 }
 
