@@ -60,7 +60,7 @@ FAULTS = {
     "disk": planted("disk"),
     "few-workers": planted("few-workers"),
     "accept-overflow": planted("accept-overflow", clinic=["--server.tomcat.accept-count=1", "--server.tomcat.max-connections=4"]),
-    "handshake-storm": planted("handshake-storm", clinic=["--clinic.tls=true", "--server.tomcat.max-keep-alive-requests=1"]),
+    "handshake-storm": planted("handshake-storm"),
     "cpu-neighbour": planted("cpu-neighbour", clinic=[], beside="neighbour"),
     "throttled": planted("throttled", clinic=[], beside="quota"),
 }
@@ -103,15 +103,16 @@ class Quota:
                 time.sleep(0.1)
 
 
-class Neighbour:
-    """A process that computes on the site's CPU."""
+class Neighbours:
+    """Processes that compute, one on each of these CPUs."""
 
-    def __init__(self, cpu):
-        self.process = subprocess.Popen(raised(["taskset", "-c", str(cpu), sys.executable, "-c", "while True: pass"]))
+    def __init__(self, cpus):
+        self.processes = [subprocess.Popen(raised(["taskset", "-c", str(cpu), sys.executable, "-c", "while True: pass"])) for cpu in cpus]
 
     def close(self):
-        self.process.kill()
-        self.process.wait()
+        for process in self.processes:
+            process.kill()
+            process.wait()
 
 
 def java(home, fault, extra=()):
@@ -149,7 +150,7 @@ def try_fault(name, site="auction", load="near", seed=1, jdk=None, keep=None, wa
     say(f"{site}, fault {name}, load {load} ({users} users), JDK {jdk}, seed {seed}")
     try:
         with server.Server(name, site_command(site, homes[jdk], fault, name, most_s), on=f"{own},{other}") as running:
-            scheme = "https" if site == "auction" or "--clinic.tls=true" in (fault.clinic or []) else "http"
+            scheme = "https" if site == "auction" else "http"
             url = f"{scheme}://127.0.0.1:{running.port}"
             scenario = "browsing" if site == "auction" else os.path.join(harness.ROOT, "bed", "clinic", "walk.toml")
             drivers.append(drive(loadline, url, other, seed, warm_s, record_s, ["--scenario", scenario, "--users", users, "--think", f"{THINK_MS}ms"]))
@@ -157,7 +158,7 @@ def try_fault(name, site="auction", load="near", seed=1, jdk=None, keep=None, wa
             if site == "clinic" and fault.beside == "quota":
                 beside.append(Quota(running.pid))
             elif site == "clinic" and fault.beside == "neighbour":
-                beside.append(Neighbour(own))
+                beside.append(Neighbours((own, other)))
             time.sleep(warm_s / 2)
             record = [loadline, "record", "--pid", str(running.pid), "-o", trace, "-d", f"{record_s}s", *fault.record]
             done = subprocess.run(["taskset", "-c", str(other), *record], capture_output=True, text=True)

@@ -52,7 +52,7 @@ pub const ALL: [View; 7] = [
                     SELECT c.step, s.thread, s.begin_ns, s.end_ns, s.cause, s.waker,
                            row_number() OVER (ORDER BY s.end_ns DESC) AS latest
                     FROM chain c JOIN states s ON s.thread = c.waker AND s.end_ns > c.begin_ns AND s.end_ns <= c.end_ns
-                    WHERE c.step < 16 AND s.waker IS NOT NULL AND s.state IN ('blocked', 'uninterruptible'))
+                    WHERE c.step < 64 AND s.waker IS NOT NULL AND s.state IN ('blocked', 'uninterruptible'))
                 WHERE latest = 1)
             SELECT c.step, c.thread, t.name AS thread_name, c.begin_ns, c.end_ns, c.cause, c.waker, w.name AS waker_name
             FROM chain c JOIN threads t ON t.id = c.thread LEFT JOIN threads w ON w.id = c.waker",
@@ -73,7 +73,7 @@ pub const ALL: [View; 7] = [
                 LEFT JOIN threads w ON w.id = x.waker
                 UNION ALL
                 SELECT x.thread, greatest(x.begin_ns, r.begin_ns), least(x.end_ns, r.end_ns), x.cause, x.wait, r.hops + 1, x.waker,
-                       coalesce(r.hops < 7 AND x.state IN ('blocked', 'uninterruptible') AND x.cause <> 'idle' AND x.waker <> x.thread
+                       coalesce(r.hops < 63 AND x.state IN ('blocked', 'uninterruptible') AND x.cause <> 'idle' AND x.waker <> x.thread
                            AND w.begin_ns <= greatest(x.begin_ns, r.begin_ns) AND w.end_ns >= least(x.end_ns, r.end_ns), false)
                 FROM path r JOIN states x ON x.thread = r.waker AND x.begin_ns < r.end_ns AND x.end_ns > r.begin_ns
                 LEFT JOIN threads w ON w.id = x.waker

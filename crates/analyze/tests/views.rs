@@ -11,7 +11,7 @@ use loadline_trace::spool::kernel::{LEFT_BLOCKED, LEFT_RUNNABLE};
 const MS: i64 = 1_000_000;
 
 /// 11 serves a request and waits for a lock from 149 to 201 ms. 12 has it: it runs until 160, is blocked until 13,
-/// which runs all the time, wakes it at 180, gets a CPU at 185 and lets go at 190.
+/// which runs all the time, wakes it at 180 (in the midst of a job), gets a CPU at 185 and lets go at 190.
 fn convoy() -> (tempfile::TempDir, Trace) {
     let mut r = Recording::new(0, 1000 * MS);
     r.threads(
@@ -46,6 +46,8 @@ fn convoy() -> (tempfile::TempDir, Trace) {
         a.event(tid, 2 * MS, ev::THREAD, u64::from(tid) + 20, 0, name);
     }
     a.event(12, 90 * MS, ev::CONN_OPEN, 7, 5000, "127.0.0.1");
+    a.event(12, 115 * MS, ev::SPAN_BEGIN, 5, 0, "job");
+    a.event(12, 300 * MS, ev::SPAN_END, 5, 0, "");
     a.event(11, 103 * MS, ev::VISIT_BEGIN, 7, 0, "");
     a.event(11, 121 * MS, ev::REQUEST_PARSE, 0, 0, "");
     a.event(11, 125 * MS, ev::REQUEST, 0, 0, "GET /item/17");

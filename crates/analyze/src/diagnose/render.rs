@@ -54,7 +54,13 @@ impl Diagnosis {
             "{:MARGIN$}  {:<17} {}: {word}{share}{link}",
             "hypothesis", f.name, f.hypothesis
         ));
-        let mut told = f.evidence.clone();
+        // Of what is refuted, the first figure says why; JSON and the viewer have the others.
+        let most = if f.outcome == Outcome::Refuted {
+            1
+        } else {
+            usize::MAX
+        };
+        let mut told: Vec<String> = f.evidence.iter().take(most).cloned().collect();
         if !f.record.is_empty() {
             told.push(format!("record {}", f.record));
         }

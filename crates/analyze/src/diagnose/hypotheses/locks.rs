@@ -106,7 +106,7 @@ fn judge(f: &Figures, library: bool) -> Judgement {
         let held = lock
             .owner
             .as_ref()
-            .map(|o| format!(", most often for {o}"))
+            .map(|o| format!(", held most often by {o}"))
             .unwrap_or_default();
         Judgement::confirmed(
             share,

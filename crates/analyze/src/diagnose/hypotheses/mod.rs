@@ -76,7 +76,7 @@ pub fn drop_consequences(findings: &mut [Finding]) {
         findings[reason].share = (findings[reason].share + share).min(1.0);
         let f = &mut findings[effect];
         f.outcome = Outcome::Refuted;
-        f.evidence.push(format!("it follows from {cause}"));
+        f.evidence.insert(0, format!("it follows from {cause}"));
         f.share = 0.0;
         f.verdict.clear();
     }
