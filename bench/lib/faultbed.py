@@ -2,10 +2,11 @@
 times.
 
 The site has all CPUs, because on one nobody meets anybody at a lock; the generator shares the last with it. The JVM
-compiles with C1 alone, so that it is warm within seconds. As root both run at a raised priority, so that what else this machine
-does is no neighbour of theirs; the planted neighbour runs at the same. The auction plants its faults itself (--fault);
+compiles with C1 alone, so that it is warm within seconds. As root both go before all others for a CPU, so that what else this machine
+does is no neighbour of theirs; the planted neighbour goes with them. The auction plants its faults itself (--fault);
 the clinic has those that an option of Spring makes, or that stand beside it: a process on its CPU, a CPU quota."""
 
+import atexit
 import json
 import os
 import shutil
@@ -25,7 +26,6 @@ SITES = {
 LOADS = {"auction": {"light": 20, "near": 70, "above": 250}, "clinic": {"light": 8, "near": 30, "above": 120}}
 THINK_MS = 100
 WARM_S, RECORD_S = 8, 8
-PRIORITY = -10
 # CPU that the throttled clinic may use: three tenths of one, in periods of 100 ms.
 QUOTA_US, PERIOD_US = 30_000, 100_000
 
@@ -67,8 +67,41 @@ FAULTS = {
 
 
 def raised(command):
-    """The command at a raised priority, where one may raise it."""
-    return ["nice", "-n", str(PRIORITY - os.nice(0)), *command] if os.geteuid() == 0 else command
+    """The command at a raised priority, where one may raise it: in a cgroup whose weight is that of hundreds of others,
+    because nice counts within a session only where the kernel groups by sessions (sched_autogroup)."""
+    global _weight
+    if _weight is None:
+        _weight = Weight()
+    return ["sh", "-c", 'echo $$ > "$0" 2>/dev/null; exec "$@"', _weight.procs, *command] if _weight.procs else command
+
+
+class Weight:
+    """A cgroup that goes before all others for a CPU; gone with this process."""
+
+    def __init__(self):
+        v1, self.procs = "/sys/fs/cgroup/cpu", None
+        folder = os.path.join(v1 if os.path.isdir(v1) else "/sys/fs/cgroup", f"loadline-bed-weight-{os.getpid()}")
+        try:
+            os.mkdir(folder)
+            with open(os.path.join(folder, "cpu.shares" if os.path.isdir(v1) else "cpu.weight"), "w") as f:
+                f.write("200000" if os.path.isdir(v1) else "10000")
+        except OSError:
+            return
+        self.procs = os.path.join(folder, "cgroup.procs")
+        atexit.register(remove, folder)
+
+
+def remove(folder):
+    """Removes a cgroup; a dead process leaves it a moment later."""
+    for _ in range(50):
+        try:
+            os.rmdir(folder)
+            return
+        except OSError:
+            time.sleep(0.1)
+
+
+_weight = None
 
 
 class Quota:
@@ -94,13 +127,7 @@ class Quota:
             f.write(str(value))
 
     def close(self):
-        # The site has ended by now; a dead process leaves its cgroup a moment later.
-        for _ in range(50):
-            try:
-                os.rmdir(self.dir)
-                return
-            except OSError:
-                time.sleep(0.1)
+        remove(self.dir)
 
 
 class Neighbours:
@@ -177,15 +204,25 @@ def try_fault(name, site="auction", load="near", seed=1, jdk=None, keep=None, wa
     if told.returncode != 0:
         sys.exit(f"loadline diagnose failed:\n{told.stderr}")
     say(told.stdout)
-    found = json.loads(subprocess.run([loadline, "diagnose", trace, "--json"], capture_output=True, text=True, check=True).stdout)
+    found = diagnosed(trace)
     shutil.rmtree(folder, ignore_errors=True)
     return {
-        "fault": name, "site": site, "load": load, "seed": seed, "jdk": jdk,
+        "fault": name, "site": site, "load": load, "seed": seed, "jdk": jdk, **found,
+        "replies_per_s": seen[0].get("replies_per_s"),
+        "p95_ms": (seen[0].get("response") or {}).get("p95_ms"),
+    }
+
+
+def diagnosed(trace):
+    """What a diagnosis of that trace confirms, in order, with the shares; what it leaves open; how busy the CPUs were."""
+    done = subprocess.run([harness.built("loadline"), "diagnose", trace, "--json"], capture_output=True, text=True)
+    if done.returncode != 0:
+        sys.exit(f"loadline diagnose failed:\n{done.stderr}")
+    found = json.loads(done.stdout)
+    return {
         "confirmed": found["confirmed"],
         "shares": {f["name"]: round(f["share"], 3) for f in found["findings"] if f["outcome"] == "confirmed"},
         "undecided": [f["name"] for f in found["findings"] if f["outcome"] == "not_enough_data"],
-        "replies_per_s": seen[0].get("replies_per_s"),
-        "p95_ms": (seen[0].get("response") or {}).get("p95_ms"),
         "cpu": found["figures"]["cpu"]["utilization"],
     }
 

@@ -134,8 +134,8 @@ pub struct Cpu {
     pub utilization: Option<f64>,
     /// Used by others on the CPUs on which the target ran.
     pub others: Option<f64>,
-    /// Of the time in which threads of the target waited for a CPU, the part in which a CPU was not running any of them
-    /// (counted once for each such CPU): its own threads were not in the way. None without waiting.
+    /// While threads of the target waited for a CPU: the share of its CPUs that ran none of them, though one waited for
+    /// it. Its own threads were not in the way there. None without waiting.
     pub starved: Option<f64>,
     /// Given to other virtual machines by the hypervisor, of all CPUs.
     pub steal: Option<f64>,

@@ -74,7 +74,7 @@ FROM states s JOIN threads t ON t.id = s.thread WHERE s.state = 'running' GROUP 
     UNION ALL SELECT end_ns, if(state = 'running', -1, 0), if(state = 'running', 0, -1) FROM own),
   moments AS (SELECT ts, sum(running) AS running, sum(waiting) AS waiting FROM steps GROUP BY ts),
   open AS (SELECT sum(running) OVER (ORDER BY ts) AS running, sum(waiting) OVER (ORDER BY ts) AS waiting, lead(ts) OVER (ORDER BY ts) - ts AS lasted FROM moments)
-SELECT coalesce(sum(waiting * lasted), 0) / 1e9 AS waited, coalesce(sum(least(waiting, greatest(0, cpus.n - running)) * lasted), 0) / 1e9 AS starved FROM open, cpus",
+SELECT coalesce(sum(if(waiting > 0, cpus.n * lasted, 0)), 0) / 1e9 AS waited, coalesce(sum(least(waiting, greatest(0, cpus.n - running)) * lasted), 0) / 1e9 AS starved FROM open, cpus",
     },
     Query {
         name: "counters",
@@ -138,19 +138,20 @@ GROUP BY s.name HAVING count(*) FILTER (s.kind = 'pool_wait') > 0 ORDER BY wait_
     Query {
         name: "forgotten",
         sql: "WITH uses AS (SELECT name, begin_ns, end_ns FROM spans WHERE kind = 'pool_use'),
-  steps AS (SELECT name, begin_ns AS ts, 1 AS step FROM uses UNION ALL SELECT name, end_ns, -1 FROM uses),
-  open AS (SELECT name, ts, sum(step) OVER (PARTITION BY name ORDER BY ts, step ROWS UNBOUNDED PRECEDING) AS used,
-      lead(ts) OVER (PARTITION BY name ORDER BY ts, step) AS until FROM steps),
-  size AS (SELECT name, max(used) AS size FROM open GROUP BY name),
-  waits AS (SELECT id, name, thread, begin_ns, end_ns, open FROM spans WHERE kind = 'pool_wait' AND end_ns - begin_ns > 20000000 ORDER BY end_ns - begin_ns DESC LIMIT 50),
-  blocked AS (SELECT w.id, w.name, w.thread, w.begin_ns AS asked, w.end_ns AS got, w.open, greatest(s.begin_ns, w.begin_ns) AS b, least(s.end_ns, w.end_ns) AS e
-    FROM waits w JOIN states s ON s.thread = w.thread AND s.begin_ns < w.end_ns AND s.end_ns > w.begin_ns WHERE s.state = 'blocked'),
-  parts AS (SELECT k.id, sum(least(o.until, k.e) - greatest(o.ts, k.b)) FILTER (o.used < z.size) AS free_ns
-    FROM blocked k JOIN size z ON z.name = k.name JOIN open o ON o.name = k.name AND o.ts < k.e AND o.until > k.b GROUP BY k.id)
-SELECT w.name, t.name AS thread, w.begin_ns, ms(w.end_ns - w.begin_ns) AS wait_ms, coalesce(ms(p.free_ns), 0) AS free_ms,
-  (SELECT count(*) FROM uses u WHERE u.name = w.name AND u.end_ns > w.begin_ns AND u.end_ns < w.end_ns) AS released, w.open
-FROM waits w JOIN threads t ON t.id = w.thread LEFT JOIN parts p ON p.id = w.id
-ORDER BY free_ms DESC LIMIT 10",
+  steps AS (SELECT name, begin_ns AS ts, 1 AS step, 0 AS given FROM uses UNION ALL SELECT name, end_ns, -1, 1 FROM uses),
+  open AS (SELECT name, ts, sum(step) OVER w AS used, sum(given) OVER w AS given, coalesce(lead(ts) OVER (PARTITION BY name ORDER BY ts, step), (SELECT max(end_ns) FROM threads)) AS until FROM steps
+    WINDOW w AS (PARTITION BY name ORDER BY ts, step ROWS UNBOUNDED PRECEDING)),
+  sized AS (SELECT *, max(used) OVER (PARTITION BY name) AS size FROM open),
+  runs AS (SELECT name, ts, until, used < size AS is_free, sum(if(used < size, 0, 1)) OVER (PARTITION BY name ORDER BY ts ROWS UNBOUNDED PRECEDING) AS run FROM sized),
+  free AS (SELECT name, min(ts) AS b, max(until) AS e FROM runs WHERE is_free GROUP BY name, run HAVING max(until) - min(ts) > 100000000),
+  waits AS (SELECT id, name, thread, begin_ns, end_ns, open FROM spans WHERE kind = 'pool_wait' AND end_ns - begin_ns > 20000000),
+  blocked AS (SELECT thread, begin_ns AS b, end_ns AS e FROM states WHERE state = 'blocked' AND thread IN (SELECT thread FROM waits)),
+  awake AS (SELECT w.*, greatest(w.begin_ns, least(w.end_ns, coalesce(s.e, w.begin_ns))) AS until FROM waits w ASOF LEFT JOIN blocked s ON s.thread = w.thread AND s.b <= w.end_ns),
+  parts AS (SELECT w.id, sum(least(w.until, f.e) - greatest(w.begin_ns, f.b)) AS free_ns FROM awake w JOIN free f ON f.name = w.name AND f.b < w.until AND f.e > w.begin_ns GROUP BY w.id),
+  counts AS (SELECT w.id, w.until, o.given FROM awake w ASOF JOIN open o ON o.name = w.name AND o.ts <= w.until),
+  begins AS (SELECT w.id, o.given FROM awake w ASOF JOIN open o ON o.name = w.name AND o.ts <= w.begin_ns)
+SELECT w.name, t.name AS thread, w.begin_ns, ms(w.end_ns - w.begin_ns) AS wait_ms, ms(coalesce(p.free_ns, 0)) AS free_ms, coalesce(c.given - b.given, 0)::BIGINT AS released, w.open
+FROM awake w JOIN threads t ON t.id = w.thread LEFT JOIN parts p ON p.id = w.id LEFT JOIN counts c ON c.id = w.id LEFT JOIN begins b ON b.id = w.id ORDER BY free_ms DESC LIMIT 1000",
     },
     Query {
         name: "statements",

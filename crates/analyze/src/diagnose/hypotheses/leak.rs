@@ -14,6 +14,8 @@ const COLLECTIONS: usize = 5;
 const RISING: f64 = 0.85;
 /// Kept for each request, bytes. Sessions of a sound site keep 1 to 3 kB of each while they live.
 const PER_REQUEST: f64 = 12_000.0;
+/// Rise below which nothing is said, bytes: classes that load and buffers that grow make a few million.
+const LEAST: f64 = 16e6;
 
 pub const HYPOTHESIS: Hypothesis = Hypothesis {
     name: "leak",
@@ -49,7 +51,7 @@ fn judge(f: &Figures) -> Judgement {
         percent(rising),
         each / 1e3
     );
-    if rising < RISING || each < PER_REQUEST {
+    if rising < RISING || each < PER_REQUEST || bytes < LEAST {
         return Judgement::refuted(fact);
     }
     // What it costs today is what collections cost; what it will cost is the process.
@@ -87,6 +89,15 @@ mod tests {
             outcome(HYPOTHESIS, &f),
             Outcome::Refuted,
             "sessions are kept for a while"
+        );
+        f.gc.after = (0..7)
+            .map(|i| (f64::from(i), 4e7 + f64::from(i) * 0.5e6))
+            .collect();
+        f.requests.per_s = 3.0;
+        assert_eq!(
+            outcome(HYPOTHESIS, &f),
+            Outcome::Refuted,
+            "much a request, but hardly any requests"
         );
         f.gc.after.truncate(3);
         assert_eq!(outcome(HYPOTHESIS, &f), Outcome::NotEnoughData);

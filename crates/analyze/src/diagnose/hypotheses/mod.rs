@@ -52,7 +52,9 @@ pub const ALL: &[Hypothesis] = &[
 ];
 
 /// (what follows, from what): where both are confirmed, the first is no reason of its own.
-const FOLLOWS: [(&str, &str); 5] = [
+const FOLLOWS: [(&str, &str); 6] = [
+    // Who is forgotten waits longer than for a connection.
+    ("small-pool", "lost-notify"),
     // A statement that takes long, or all of them, keep connections in use, and others wait for one.
     ("small-pool", "slow-sql"),
     ("small-pool", "slow-database"),
@@ -126,6 +128,7 @@ pub mod tests {
             cpu: Cpu {
                 utilization: Some(0.3),
                 others: Some(0.02),
+                starved: Some(0.1),
                 steal: Some(0.0),
                 by_kind: [("platform", 2.0), ("compiler", 0.3), ("vm", 0.1)]
                     .map(|(k, s)| (k.to_owned(), s))

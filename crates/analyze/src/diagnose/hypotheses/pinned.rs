@@ -5,8 +5,9 @@
 //! to JDK 23 inside `synchronized` (JEP 491), keeps its carrier. There are as many carriers as CPUs, so a few
 //! of them stop the site.
 //!
-//! Evidence: the part of their time in which carriers were blocked in the midst of work, which a carrier
-//! that can give its virtual thread up is not: it takes the next one, or is idle.
+//! Evidence: the part of their time in which carriers were blocked with a virtual thread mounted
+//! (`mounts.pinned_ns`), or in the midst of work of their own, which a carrier that can give its virtual thread up is
+//! not: it takes the next one, or is idle.
 
 use crate::diagnose::finding::{Hypothesis, Judgement};
 use crate::diagnose::{Figures, NOTABLE};
@@ -39,6 +40,12 @@ fn judge(f: &Figures) -> Judgement {
         percent(c.running),
         percent(c.idle)
     );
+    if blocked < BLOCKED && c.pinned.is_none() {
+        return Judgement::lacking(
+            "mounts of virtual threads (table mounts, which this trace has none in)",
+        )
+        .fact(fact);
+    }
     if blocked < BLOCKED {
         return Judgement::refuted(fact);
     }
@@ -52,24 +59,40 @@ mod tests {
     use crate::diagnose::figures::Carriers;
     use crate::diagnose::hypotheses::tests::{outcome, sound};
 
+    fn carriers(blocked: f64, pinned: Option<f64>) -> Figures {
+        Figures {
+            carriers: Some(Carriers {
+                threads: 1,
+                blocked,
+                running: 0.2,
+                idle: 0.1,
+                pinned,
+            }),
+            ..sound()
+        }
+    }
+
     #[test]
-    fn carriers_that_are_blocked_in_the_midst_of_work_are_pinned() {
-        let mut f = sound();
-        f.carriers = Some(Carriers {
-            threads: 1,
-            blocked: 0.7,
-            running: 0.2,
-            idle: 0.1,
-            pinned: None,
-        });
-        assert_eq!(outcome(HYPOTHESIS, &f), Outcome::Confirmed);
-        f.carriers = Some(Carriers {
-            threads: 1,
-            blocked: 0.02,
-            running: 0.5,
-            idle: 0.48,
-            pinned: None,
-        });
-        assert_eq!(outcome(HYPOTHESIS, &f), Outcome::Refuted);
+    fn carriers_that_are_blocked_with_a_thread_mounted_are_pinned() {
+        assert_eq!(
+            outcome(HYPOTHESIS, &carriers(0.0, Some(0.7))),
+            Outcome::Confirmed
+        );
+        assert_eq!(
+            outcome(HYPOTHESIS, &carriers(0.7, None)),
+            Outcome::Confirmed
+        );
+        assert_eq!(
+            outcome(HYPOTHESIS, &carriers(0.02, Some(0.01))),
+            Outcome::Refuted
+        );
+    }
+
+    #[test]
+    fn without_mounts_nobody_can_tell() {
+        assert_eq!(
+            outcome(HYPOTHESIS, &carriers(0.02, None)),
+            Outcome::NotEnoughData
+        );
     }
 }
