@@ -10,6 +10,7 @@ import atexit
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -31,11 +32,11 @@ QUOTA_US, PERIOD_US = 30_000, 100_000
 
 
 class Fault:
-    """How a fault is planted: options of the site and its JVM, and what runs beside them."""
+    """How a fault is planted: options of the site and its JVM, and what runs beside them; `load` is where it shows."""
 
-    def __init__(self, site=(), jvm=(), beside=None, record=(), needs=17, clinic=None):
+    def __init__(self, site=(), jvm=(), beside=None, record=(), needs=17, load="near", clinic=None):
         self.site, self.jvm, self.beside, self.record = list(site), list(jvm), beside, list(record)
-        self.needs, self.clinic = needs, clinic
+        self.needs, self.load, self.clinic = needs, load, clinic
 
 
 def planted(name, more=(), **how):
@@ -47,14 +48,15 @@ FAULTS = {
     "none": Fault(clinic=[]),
     "shared-connection": planted("shared-connection"),
     # A query that waits for a socket keeps its connection for longer, and two connections are fewer than need one.
-    "lost-notify": planted("lost-notify", more=["--database", "postgresql", "--pool", "4"]),
+    "lost-notify": planted("lost-notify", more=["--database", "postgresql", "--pool", "4"], load="above"),
     "small-pool": planted("small-pool", more=["--database", "postgresql"], clinic=["--spring.datasource.hikari.maximum-pool-size=1"]),
     "hot-lock": planted("hot-lock"),
     "slow-sql": planted("slow-sql"),
     "slow-database": planted("slow-database"),
     "gc-pressure": planted("gc-pressure"),
-    # A small young generation: collections are frequent enough to see the heap rise within seconds.
-    "leak": planted("leak", jvm=["-Xmn32m"]),
+    # A small young generation: collections are frequent enough to see the heap rise within seconds; and a heap that
+    # the leak does not fill before the recording is over.
+    "leak": planted("leak", jvm=["-Xmn32m", "-Xmx2g"]),
     "pinned": planted("pinned", needs=21),
     "slow-static": planted("slow-static", record=["--syscalls"]),
     "disk": planted("disk"),
@@ -155,9 +157,12 @@ def site_command(site, home, fault, name, most_s):
                                      "--max-seconds", str(most_s), *fault.site])
 
 
-def try_fault(name, site="auction", load="near", seed=1, jdk=None, keep=None, warm_s=WARM_S, record_s=RECORD_S, say=lambda text: None):
+def try_fault(name, site="auction", load=None, seed=1, jdk=None, keep=None, warm_s=WARM_S, record_s=RECORD_S, say=lambda text: None):
     """One site, one recording, one diagnosis: what was confirmed, in order, and what the visitors saw."""
     fault = FAULTS[name]
+    load = load or fault.load
+    # So that what was started is ended, and the cgroups go, also when this process is.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     if site == "clinic" and fault.clinic is None:
         sys.exit(f"the clinic cannot plant {name}")
     homes = dict(harness.jdks())

@@ -59,7 +59,7 @@ fn judge(f: &Figures) -> Judgement {
     let crowded = others > OTHERS && used + others > FULL && starved > STARVED && !quota;
     let stolen = steal > STEAL;
     let [by_others, by_host, waits] = facts;
-    if waiting < NOTABLE && !stolen || !crowded && !stolen {
+    if !stolen && (waiting < NOTABLE || !crowded) {
         return Judgement::refuted(by_others).fact(by_host).fact(waits);
     }
     let (share, verdict) = if crowded {
