@@ -152,9 +152,9 @@ def java(home, fault, extra=()):
 def site_command(site, home, fault, name, most_s):
     if site == "clinic":
         return lambda port_file: raised([*java(home, fault), "-jar", SITES[site], "--server.port=0", f"--clinic.port-file={port_file}",
-                                         f"--clinic.max-seconds={most_s}", *fault.clinic])
+                                         f"--clinic.max-seconds={round(most_s)}", *fault.clinic])
     return lambda port_file: raised([*java(home, fault), "-jar", SITES[site], "--port", "0", "--port-file", port_file,
-                                     "--max-seconds", str(most_s), *fault.site])
+                                     "--max-seconds", str(round(most_s)), *fault.site])
 
 
 def try_fault(name, site="auction", load=None, seed=1, jdk=None, keep=None, warm_s=WARM_S, record_s=RECORD_S, say=lambda text: None):
@@ -234,7 +234,8 @@ def diagnosed(trace):
 
 def drive(loadline, url, cpu, seed, warm_s, record_s, options):
     """Visitors who come until the recording is over."""
-    command = ["taskset", "-c", str(cpu), loadline, "load", url, "--seed", seed, "--warmup", f"{warm_s}s", "-d", f"{record_s}s", "--json", *options]
+    # The recorder needs a moment to attach: visitors stay for two seconds more.
+    command = ["taskset", "-c", str(cpu), loadline, "load", url, "--seed", seed, "--warmup", f"{warm_s}s", "-d", f"{record_s + 2}s", "--json", *options]
     if url.startswith("https"):
         command.append("--insecure")
     # One line, so that the last line is all of it.
