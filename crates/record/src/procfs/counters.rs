@@ -19,7 +19,7 @@ use crate::sys::{self, now_ns};
 /// | `recorder` | cpu_seconds |
 ///
 /// All but rss_bytes, threads, fds, quota_cpus and accept_queue only grow. Switches are those of living threads.
-pub fn read(pid: i32, fds: &Fds, dropped: &mut Option<u64>) -> Vec<Line> {
+pub(super) fn read(pid: i32, fds: &Fds, dropped: &mut Option<u64>) -> Vec<Line> {
     let line = |scope: String, values: Vec<(&str, f64)>| Line::Counters {
         ts: now_ns(),
         scope,
@@ -32,10 +32,7 @@ pub fn read(pid: i32, fds: &Fds, dropped: &mut Option<u64>) -> Vec<Line> {
         let (voluntary, involuntary) = switches(pid);
         let mut values = vec![
             ("cpu_seconds", cpu_ns as f64 / 1e9),
-            (
-                "kernel_seconds",
-                stat.kernel_ticks as f64 / ticks_per_second(),
-            ),
+            ("kernel_seconds", stat.ticks[1] as f64 / ticks_per_second()),
             ("rss_bytes", stat.rss_pages as f64 * page_size() as f64),
             ("threads", stat.threads as f64),
             ("fds", fds.len() as f64),

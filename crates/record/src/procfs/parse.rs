@@ -12,8 +12,6 @@ pub struct Stat {
     pub state: char,
     /// Parent process.
     pub parent: i32,
-    /// CPU time that it spent in the kernel, ticks.
-    pub kernel_ticks: u64,
     /// Threads of the process.
     pub threads: u64,
     /// Resident pages.
@@ -37,7 +35,6 @@ pub fn stat(text: &str) -> Option<Stat> {
         comm,
         state: field(3)?.chars().next()?,
         parent: field(4)?.parse().ok()?,
-        kernel_ticks: field(15)?.parse().ok()?,
         threads: field(20)?.parse().ok()?,
         rss_pages: field(24)?.parse().ok()?,
         faults: [field(10)?.parse().ok()?, field(12)?.parse().ok()?],
