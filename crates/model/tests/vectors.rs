@@ -2,7 +2,7 @@
 
 use loadline_model::policy::admission::{Snapshot, budget};
 use loadline_policy::{
-    Application, Cpus, Division, Policy, Sharing, Slot, Snapshot, Topology, divide, place,
+    Application, Cpus, Division, Policy, Sharing, Slot, Topology, divide, place,
 };
 use serde::Deserialize;
 use std::path::Path;
@@ -99,7 +99,8 @@ fn shares_agree_with_their_vectors() {
                 ..Application::default()
             })
             .collect();
-        let snapshot = Snapshot::of_whole_cpus(case.cpus, case.turn, &applications);
+        let snapshot =
+            loadline_policy::Snapshot::of_whole_cpus(case.cpus, case.turn, &applications);
         let division = divide(policy, Sharing::Never, &snapshot);
         let shares: Vec<u32> = division.owned.iter().map(|c| c.floor()).collect();
         assert_eq!(shares, case.shares, "{}, {}", case.policy, case.name);

@@ -88,8 +88,9 @@ fn lower_to_higher_lends_upwards_only() {
 fn a_wobbling_request_moves_nothing() {
     let mut had = vec![Cpus::ZERO; 2];
     let mut moves = 0;
-    for wobble in [2.00, 2.04, 1.96, 2.05, 1.95, 2.03] {
-        let two: Vec<Application<'_>> = [wobble, 2.0]
+    // The ideal is 12.3 grains, then 12.6: rounding alone would move one to and fro.
+    for wobble in [1.6, 1.7, 1.6, 1.7, 1.6, 1.7] {
+        let two: Vec<Application<'_>> = [wobble, 1.0]
             .iter()
             .zip(&had)
             .map(|(&r, &had)| Application {
@@ -123,6 +124,29 @@ fn a_division_far_from_the_ideal_is_not_kept() {
             &fractions(4, &two)
         ),
         [2.0, 2.0]
+    );
+}
+
+/// Equals become unequal: the division follows, as if there had been none before (Guitart's thesis, 5.3.2: 3 and 1).
+#[test]
+fn another_priority_counts_at_once() {
+    let two = [
+        Application {
+            had: Cpus::whole(2),
+            ..application(4.0, 2.0)
+        },
+        Application {
+            had: Cpus::whole(2),
+            ..application(4.0, 1.0)
+        },
+    ];
+    assert_eq!(
+        shares(
+            Policy::PriorityWeighted,
+            Sharing::Never,
+            &fractions(4, &two)
+        ),
+        [3.0, 1.0]
     );
 }
 

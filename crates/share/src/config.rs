@@ -150,7 +150,14 @@ impl Reader<'_> {
         let parsed = duration(v.get_ref()).filter(|d| range.contains(d));
         parsed.ok_or_else(|| {
             let (least, most) = (range.start(), range.end());
-            self.wrong(v, key, format!("is {:?}; it must be from {least:?} to {most:?}, as 100ms", v.get_ref()))
+            self.wrong(
+                v,
+                key,
+                format!(
+                    "is {:?}; it must be from {least:?} to {most:?}, as 100ms",
+                    v.get_ref()
+                ),
+            )
         })
     }
 
@@ -166,7 +173,15 @@ impl Reader<'_> {
         if range.contains(&n) {
             return Ok(n);
         }
-        Err(self.wrong(v, key, format!("is {n}; it must be from {} to {}", range.start(), range.end())))
+        Err(self.wrong(
+            v,
+            key,
+            format!(
+                "is {n}; it must be from {} to {}",
+                range.start(),
+                range.end()
+            ),
+        ))
     }
 
     fn one_of<T>(
@@ -183,7 +198,15 @@ impl Reader<'_> {
         let found = choices.iter().find(|(name, _)| name == v.get_ref());
         found.map(|(_, value)| value.clone()).ok_or_else(|| {
             let names: Vec<&str> = choices.iter().map(|c| c.0).collect();
-            self.wrong(v, key, format!("is {:?}; it must be one of {}", v.get_ref(), names.join(", ")))
+            self.wrong(
+                v,
+                key,
+                format!(
+                    "is {:?}; it must be one of {}",
+                    v.get_ref(),
+                    names.join(", ")
+                ),
+            )
         })
     }
 }
@@ -209,7 +232,9 @@ impl Config {
     /// Of a file's text; `path` is for errors.
     pub fn parse(text: &str, path: &str) -> Result<Config, ShareError> {
         let raw: Raw = toml::from_str(text).map_err(|e| {
-            let line = e.span().map_or(1, |s| text[..s.start.min(text.len())].matches('\n').count() + 1);
+            let line = e.span().map_or(1, |s| {
+                text[..s.start.min(text.len())].matches('\n').count() + 1
+            });
             ShareError::usage(format!("{path}:{line}: {}", e.message()))
         })?;
         let r = Reader { text, path };
@@ -217,14 +242,39 @@ impl Config {
         let ms = Duration::from_millis;
         let long = Duration::from_secs(10);
         Ok(Config {
-            policy: r.one_of(&raw.policy, "policy", &Policy::ALL.map(|p| (p.name(), p)), d.policy)?,
-            sharing: r.one_of(&raw.sharing, "sharing", &Sharing::ALL.map(|s| (s.name(), s)), d.sharing)?,
+            policy: r.one_of(
+                &raw.policy,
+                "policy",
+                &Policy::ALL.map(|p| (p.name(), p)),
+                d.policy,
+            )?,
+            sharing: r.one_of(
+                &raw.sharing,
+                "sharing",
+                &Sharing::ALL.map(|s| (s.name(), s)),
+                d.sharing,
+            )?,
             quantum: r.time(&raw.quantum, "quantum", ms(10)..=long, d.quantum)?,
             grace: r.time(&raw.grace, "grace", ms(0)..=long, d.grace)?,
-            turn: r.time(&raw.turn, "turn", ms(10)..=Duration::from_secs(3600), d.turn)?,
-            wide_start: r.time(&raw.wide_start, "wide_start", ms(0)..=Duration::from_secs(60), d.wide_start)?,
+            turn: r.time(
+                &raw.turn,
+                "turn",
+                ms(10)..=Duration::from_secs(3600),
+                d.turn,
+            )?,
+            wide_start: r.time(
+                &raw.wide_start,
+                "wide_start",
+                ms(0)..=Duration::from_secs(60),
+                d.wide_start,
+            )?,
             grain: grain(&r, &raw.grain)?.unwrap_or(d.grain),
-            floor: Cpus::from_f64(r.number(&raw.floor, "floor", 0.001..=MOST_CPUS, d.floor.as_f64())?),
+            floor: Cpus::from_f64(r.number(
+                &raw.floor,
+                "floor",
+                0.001..=MOST_CPUS,
+                d.floor.as_f64(),
+            )?),
             cpus: match &raw.cpus {
                 Some(v) => CpuSet::parse(v.get_ref()).map_err(|e| r.wrong(v, "cpus:", e))?,
                 None => d.cpus,
@@ -235,7 +285,9 @@ impl Config {
                 r.one_of(&raw.mechanism, "mechanism", &choices, None)?
             },
             cgroup: match &raw.cgroup {
-                Some(v) => check_name(v.get_ref()).map_err(|e| r.wrong(v, "cgroup:", e))?.to_owned(),
+                Some(v) => check_name(v.get_ref())
+                    .map_err(|e| r.wrong(v, "cgroup:", e))?
+                    .to_owned(),
                 None => d.cgroup,
             },
             cap: raw.cap.unwrap_or(d.cap),
@@ -248,8 +300,16 @@ impl Config {
                 d.history_every,
             )?,
             applications: r.number(&raw.applications, "applications", 1.0..=1000.0, 64.0)? as usize,
-            allow: raw.allow.iter().map(|a| allow(&r, a)).collect::<Result<_, _>>()?,
-            known: raw.application.iter().map(|a| known(&r, a)).collect::<Result<_, _>>()?,
+            allow: raw
+                .allow
+                .iter()
+                .map(|a| allow(&r, a))
+                .collect::<Result<_, _>>()?,
+            known: raw
+                .application
+                .iter()
+                .map(|a| known(&r, a))
+                .collect::<Result<_, _>>()?,
         })
     }
 
@@ -271,14 +331,20 @@ fn grain(r: &Reader<'_>, value: &Option<Spanned<f64>>) -> Result<Option<Cpus>, S
     if (50..=1000).contains(&t) && 1000 % t == 0 {
         return Ok(Some(grain));
     }
-    let says = format!("is {}; it must divide one CPU and be 0.05 at least, as 0.1, 0.25, 0.5 or 1", v.get_ref());
+    let says = format!(
+        "is {}; it must divide one CPU and be 0.05 at least, as 0.1, 0.25, 0.5 or 1",
+        v.get_ref()
+    );
     Err(r.wrong(v, "grain", says))
 }
 
 fn allow(r: &Reader<'_>, raw: &RawAllow) -> Result<Allow, ShareError> {
     let uid = match raw.user.get_ref().as_str() {
         "*" => None,
-        user => Some(sys::uid_of(user).ok_or_else(|| r.wrong(&raw.user, "user", format!("{user:?} is not known")))?),
+        user => Some(
+            sys::uid_of(user)
+                .ok_or_else(|| r.wrong(&raw.user, "user", format!("{user:?} is not known")))?,
+        ),
     };
     Ok(Allow {
         uid,
@@ -315,17 +381,33 @@ mod tests {
 
     #[test]
     fn the_example_is_the_default() {
-        assert_eq!(Config::parse(EXAMPLE, "example").expect("valid"), Config::default());
-        assert_eq!(Config::parse("", "empty").expect("valid"), Config::default());
+        assert_eq!(
+            Config::parse(EXAMPLE, "example").expect("valid"),
+            Config::default()
+        );
+        assert_eq!(
+            Config::parse("", "empty").expect("valid"),
+            Config::default()
+        );
     }
 
     #[test]
     fn the_commented_examples_are_valid_too() {
         let text: String = EXAMPLE
             .lines()
-            .map(|l| l.strip_prefix("# ").filter(|l| l.starts_with('[') || l.contains(" = ")).unwrap_or(l))
+            .map(|l| {
+                l.strip_prefix("# ")
+                    .filter(|l| l.starts_with('[') || l.contains(" = "))
+                    .unwrap_or(l)
+            })
             .filter(|l| !l.starts_with("user"))
-            .map(|l| if l == "[[allow]]" { "[[allow]]\nuser = \"*\"\n".to_owned() } else { format!("{l}\n") })
+            .map(|l| {
+                if l == "[[allow]]" {
+                    "[[allow]]\nuser = \"*\"\n".to_owned()
+                } else {
+                    format!("{l}\n")
+                }
+            })
             .collect();
         let config = Config::parse(&text, "t").expect("valid");
         assert_eq!((config.allow.len(), config.known.len()), (1, 1));
@@ -334,15 +416,33 @@ mod tests {
     #[test]
     fn errors_name_file_line_key_and_range() {
         for (text, says) in [
-            ("\nquantum = \"5ms\"", "t:2: quantum is \"5ms\"; it must be from 10ms to 10s"),
-            ("policy = \"fair\"", "t:1: policy is \"fair\"; it must be one of batch, round-robin"),
+            (
+                "\nquantum = \"5ms\"",
+                "t:2: quantum is \"5ms\"; it must be from 10ms to 10s",
+            ),
+            (
+                "policy = \"fair\"",
+                "t:1: policy is \"fair\"; it must be one of batch, round-robin",
+            ),
             ("grain = 0.3", "t:1: grain is 0.3; it must divide one CPU"),
             ("cpus = \"3-1\"", "t:1: cpus: \"3-1\" is no list of CPUs"),
             ("quantm = \"1s\"", "t:1: unknown field `quantm`"),
-            ("[[allow]]\nuser = \"no such user\"", "t:2: user \"no such user\" is not known"),
-            ("[[application]]\nname = \"a\"\ncurve = [[0, 1]]", "t:3: curve: [0, 1] is no point"),
-            ("[[application]]\nname = \"a/b\"", "t:2: name: \"a/b\" is no name"),
-            ("mechanism = \"magic\"", "one of auto, cgroup-v2, cgroup-v1, affinity"),
+            (
+                "[[allow]]\nuser = \"no such user\"",
+                "t:2: user \"no such user\" is not known",
+            ),
+            (
+                "[[application]]\nname = \"a\"\ncurve = [[0, 1]]",
+                "t:3: curve: [0, 1] is no point",
+            ),
+            (
+                "[[application]]\nname = \"a/b\"",
+                "t:2: name: \"a/b\" is no name",
+            ),
+            (
+                "mechanism = \"magic\"",
+                "one of auto, cgroup-v2, cgroup-v1, affinity",
+            ),
         ] {
             let e = Config::parse(text, "t").expect_err(text).to_string();
             assert!(e.contains(says), "{e}");

@@ -17,7 +17,12 @@ impl CpuSet {
     pub fn parse(text: &str) -> Result<CpuSet, String> {
         let mut set = CpuSet::default();
         let wrong = |part: &str| format!("{part:?} is no list of CPUs: write 0-3,7");
-        for part in text.trim().split(',').map(str::trim).filter(|p| !p.is_empty()) {
+        for part in text
+            .trim()
+            .split(',')
+            .map(str::trim)
+            .filter(|p| !p.is_empty())
+        {
             let (first, last) = part.split_once('-').unwrap_or((part, part));
             let first: u32 = first.trim().parse().map_err(|_| wrong(part))?;
             let last: u32 = last.trim().parse().map_err(|_| wrong(part))?;
@@ -46,7 +51,9 @@ impl CpuSet {
 
     /// Whether a CPU is in it.
     pub fn contains(&self, cpu: u32) -> bool {
-        self.words.get(cpu as usize / 64).is_some_and(|w| w >> (cpu % 64) & 1 == 1)
+        self.words
+            .get(cpu as usize / 64)
+            .is_some_and(|w| w >> (cpu % 64) & 1 == 1)
     }
 
     /// How many.
@@ -63,7 +70,9 @@ impl CpuSet {
     pub fn iter(&self) -> impl Iterator<Item = u32> + '_ {
         let of = |(i, &word): (usize, &u64)| {
             let base = i as u32 * 64;
-            (0..64).filter(move |b| word >> b & 1 == 1).map(move |b| base + b)
+            (0..64)
+                .filter(move |b| word >> b & 1 == 1)
+                .map(move |b| base + b)
         };
         self.words.iter().enumerate().flat_map(of)
     }
@@ -71,7 +80,9 @@ impl CpuSet {
     fn combined(&self, other: &CpuSet, f: impl Fn(u64, u64) -> u64) -> CpuSet {
         let n = self.words.len().max(other.words.len());
         let at = |words: &[u64], i: usize| words.get(i).copied().unwrap_or(0);
-        let mut words: Vec<u64> = (0..n).map(|i| f(at(&self.words, i), at(&other.words, i))).collect();
+        let mut words: Vec<u64> = (0..n)
+            .map(|i| f(at(&self.words, i), at(&other.words, i)))
+            .collect();
         while words.last() == Some(&0) {
             words.pop();
         }
@@ -121,7 +132,11 @@ impl fmt::Display for CpuSet {
             while cpus.next_if_eq(&(last + 1)).is_some() {
                 last += 1;
             }
-            parts.push(if first == last { first.to_string() } else { format!("{first}-{last}") });
+            parts.push(if first == last {
+                first.to_string()
+            } else {
+                format!("{first}-{last}")
+            });
         }
         f.pad(&parts.join(","))
     }
@@ -134,7 +149,12 @@ mod tests {
 
     #[test]
     fn lists_are_read_as_the_kernel_writes_them() {
-        for (text, written) in [("0-1\n", "0-1"), ("3,1,2", "1-3"), ("", ""), ("0,2,63-65", "0,2,63-65")] {
+        for (text, written) in [
+            ("0-1\n", "0-1"),
+            ("3,1,2", "1-3"),
+            ("", ""),
+            ("0,2,63-65", "0,2,63-65"),
+        ] {
             assert_eq!(CpuSet::parse(text).expect(text).to_string(), written);
         }
         for wrong in ["a", "3-1", "1-", "-1", "1024", "0-99999999999"] {

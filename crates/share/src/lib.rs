@@ -38,7 +38,8 @@ mod steps;
 mod sys;
 mod who;
 
-pub use client::{Client, SOCKET_VARIABLE, default_socket, undo_after_a_crash};
+pub use account::Account;
+pub use client::{Client, SOCKET_VARIABLE, Wish, default_socket, undo_after_a_crash};
 pub use config::{Config, EXAMPLE};
 pub use cpuset::CpuSet;
 pub use error::ShareError;

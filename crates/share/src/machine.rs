@@ -14,9 +14,14 @@ pub(crate) fn topology(sys: &Path, cpus: &CpuSet) -> Topology {
         let dir = sys.join(format!("devices/system/cpu/cpu{id}"));
         Cpu {
             id,
-            node: nodes.iter().find(|(_, set)| set.contains(id)).map_or(0, |(n, _)| *n),
+            node: nodes
+                .iter()
+                .find(|(_, set)| set.contains(id))
+                .map_or(0, |(n, _)| *n),
             // CPUs that share something are known by the lowest of them.
-            cache: last_cache(&dir).and_then(|set| set.iter().next()).unwrap_or(0),
+            cache: last_cache(&dir)
+                .and_then(|set| set.iter().next())
+                .unwrap_or(0),
             core: list(&dir.join("topology/thread_siblings_list"))
                 .and_then(|set| set.iter().next())
                 .unwrap_or(id),
@@ -30,10 +35,17 @@ fn list(path: &Path) -> Option<CpuSet> {
 }
 
 fn nodes(sys: &Path) -> Vec<(u32, CpuSet)> {
-    let Ok(dir) = fs::read_dir(sys.join("devices/system/node")) else { return Vec::new() };
+    let Ok(dir) = fs::read_dir(sys.join("devices/system/node")) else {
+        return Vec::new();
+    };
     dir.filter_map(|entry| {
         let entry = entry.ok()?;
-        let node = entry.file_name().to_str()?.strip_prefix("node")?.parse().ok()?;
+        let node = entry
+            .file_name()
+            .to_str()?
+            .strip_prefix("node")?
+            .parse()
+            .ok()?;
         Some((node, list(&entry.path().join("cpulist"))?))
     })
     .collect()
@@ -42,10 +54,17 @@ fn nodes(sys: &Path) -> Vec<(u32, CpuSet)> {
 fn last_cache(cpu: &Path) -> Option<CpuSet> {
     let level = |i: u32| -> Option<(u32, CpuSet)> {
         let dir = cpu.join(format!("cache/index{i}"));
-        let level = fs::read_to_string(dir.join("level")).ok()?.trim().parse().ok()?;
+        let level = fs::read_to_string(dir.join("level"))
+            .ok()?
+            .trim()
+            .parse()
+            .ok()?;
         Some((level, list(&dir.join("shared_cpu_list"))?))
     };
-    (0..8).filter_map(level).max_by_key(|(l, _)| *l).map(|(_, set)| set)
+    (0..8)
+        .filter_map(level)
+        .max_by_key(|(l, _)| *l)
+        .map(|(_, set)| set)
 }
 
 #[cfg(test)]
@@ -64,22 +83,44 @@ mod tests {
         put("node/node1/cpulist", "2-3\n");
         for cpu in 0..4 {
             put(&format!("cpu/cpu{cpu}/cache/index0/level"), "1\n");
-            put(&format!("cpu/cpu{cpu}/cache/index0/shared_cpu_list"), &format!("{cpu}\n"));
+            put(
+                &format!("cpu/cpu{cpu}/cache/index0/shared_cpu_list"),
+                &format!("{cpu}\n"),
+            );
             put(&format!("cpu/cpu{cpu}/cache/index3/level"), "3\n");
-            put(&format!("cpu/cpu{cpu}/cache/index3/shared_cpu_list"), if cpu < 2 { "0-1" } else { "2-3" });
-            put(&format!("cpu/cpu{cpu}/topology/thread_siblings_list"), if cpu < 2 { "0-1" } else { "2-3" });
+            put(
+                &format!("cpu/cpu{cpu}/cache/index3/shared_cpu_list"),
+                if cpu < 2 { "0-1" } else { "2-3" },
+            );
+            put(
+                &format!("cpu/cpu{cpu}/topology/thread_siblings_list"),
+                if cpu < 2 { "0-1" } else { "2-3" },
+            );
         }
         let found = topology(dir.path(), &CpuSet::parse("1-2").expect("a list"));
         let expected = [
-            Cpu { id: 1, node: 0, cache: 0, core: 0 },
-            Cpu { id: 2, node: 1, cache: 2, core: 2 },
+            Cpu {
+                id: 1,
+                node: 0,
+                cache: 0,
+                core: 0,
+            },
+            Cpu {
+                id: 2,
+                node: 1,
+                cache: 2,
+                core: 2,
+            },
         ];
         assert_eq!(found.cpus(), expected);
     }
 
     #[test]
     fn a_machine_that_says_nothing_is_flat() {
-        let found = topology(Path::new("/nowhere"), &CpuSet::parse("0-2").expect("a list"));
+        let found = topology(
+            Path::new("/nowhere"),
+            &CpuSet::parse("0-2").expect("a list"),
+        );
         assert_eq!(found, Topology::flat(3));
     }
 }

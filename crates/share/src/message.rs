@@ -18,7 +18,9 @@ impl<'a> Message<'a> {
         let verb = words.next().ok_or("an empty message")?;
         let mut fields: Vec<(&str, &str)> = Vec::new();
         for word in words {
-            let (key, value) = word.split_once('=').ok_or_else(|| format!("{word:?} is not KEY=VALUE"))?;
+            let (key, value) = word
+                .split_once('=')
+                .ok_or_else(|| format!("{word:?} is not KEY=VALUE"))?;
             if fields.iter().any(|(k, _)| *k == key) {
                 return Err(format!("{key} is said twice"));
             }
@@ -30,7 +32,11 @@ impl<'a> Message<'a> {
     /// Refuses what is not among `keys`: a misspelt key must not be ignored.
     pub(crate) fn only(&self, keys: &[&str]) -> Result<(), String> {
         match self.fields.iter().find(|(k, _)| !keys.contains(k)) {
-            Some((key, _)) => Err(format!("{} knows no {key}; it knows {}", self.verb, keys.join(", "))),
+            Some((key, _)) => Err(format!(
+                "{} knows no {key}; it knows {}",
+                self.verb,
+                keys.join(", ")
+            )),
             None => Ok(()),
         }
     }
@@ -41,16 +47,26 @@ impl<'a> Message<'a> {
 
     /// A number of at least `least`, if it is there.
     pub(crate) fn number(&self, key: &str, least: f64) -> Result<Option<f64>, String> {
-        let Some(text) = self.text(key) else { return Ok(None) };
+        let Some(text) = self.text(key) else {
+            return Ok(None);
+        };
         let wrong = || format!("{key} is {text:?}; it must be a number of at least {least}");
         let value: f64 = text.parse().map_err(|_| wrong())?;
-        if value.is_finite() && value >= least { Ok(Some(value)) } else { Err(wrong()) }
+        if value.is_finite() && value >= least {
+            Ok(Some(value))
+        } else {
+            Err(wrong())
+        }
     }
 
     pub(crate) fn pid(&self) -> Result<Option<i32>, String> {
-        let Some(text) = self.text("pid") else { return Ok(None) };
+        let Some(text) = self.text("pid") else {
+            return Ok(None);
+        };
         let pid = text.parse().ok().filter(|p| *p > 0);
-        Ok(Some(pid.ok_or_else(|| format!("pid is {text:?}; it must be a process id"))?))
+        Ok(Some(pid.ok_or_else(|| {
+            format!("pid is {text:?}; it must be a process id")
+        })?))
     }
 
     /// A request: CPUs, or `auto` for an estimate. None if it is not there.
@@ -87,7 +103,10 @@ mod tests {
     #[test]
     fn messages_are_taken_apart() {
         let m = Message::parse("register name=shop priority=2 request=auto").expect("a message");
-        assert_eq!((m.verb, m.name(), m.request()), ("register", Ok(Some("shop")), Ok(Some(None))));
+        assert_eq!(
+            (m.verb, m.name(), m.request()),
+            ("register", Ok(Some("shop")), Ok(Some(None)))
+        );
         assert_eq!(m.number("priority", 0.0), Ok(Some(2.0)));
         assert_eq!(m.only(&["name", "priority", "request"]), Ok(()));
     }
@@ -98,7 +117,8 @@ mod tests {
             let e = Message::parse(line).expect_err(line);
             assert!(e.contains(says), "{e}");
         }
-        let m = Message::parse("register naem=x priority=-1 pid=0 request=lots").expect("a message");
+        let m =
+            Message::parse("register naem=x priority=-1 pid=0 request=lots").expect("a message");
         assert!(m.only(&["name"]).is_err());
         assert!(m.number("priority", 0.0).is_err());
         assert!(m.pid().is_err());

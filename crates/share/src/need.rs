@@ -34,7 +34,11 @@ impl Need {
             return;
         }
         let level = self.level.unwrap_or(wanted);
-        let lag = if wanted > level { RISE_SECONDS } else { FALL_SECONDS };
+        let lag = if wanted > level {
+            RISE_SECONDS
+        } else {
+            FALL_SECONDS
+        };
         self.level = Some(level + (wanted - level) * (1.0 - (-seconds / lag).exp()));
     }
 

@@ -79,7 +79,10 @@ impl Page {
         if at == libc::MAP_FAILED {
             return Err(ShareError::on(path)(std::io::Error::last_os_error()));
         }
-        let page = Page { path: path.to_owned(), at: at.cast() };
+        let page = Page {
+            path: path.to_owned(),
+            at: at.cast(),
+        };
         // SAFETY: within the mapping, which nobody else knows yet.
         unsafe {
             ptr::copy_nonoverlapping(MAGIC.as_ptr(), page.at, 8);
@@ -122,20 +125,24 @@ impl Page {
         self.write(|| {
             let generation = self.u64(24).load(Ordering::Relaxed);
             self.u64(24).store(generation + 1, Ordering::Relaxed);
-            self.u32(32).store(assignment.cpus.as_thousandths(), Ordering::Relaxed);
-            self.u32(36).store(assignment.request.as_thousandths(), Ordering::Relaxed);
+            self.u32(32)
+                .store(assignment.cpus.as_thousandths(), Ordering::Relaxed);
+            self.u32(36)
+                .store(assignment.request.as_thousandths(), Ordering::Relaxed);
             self.u64(48).store(now_ns, Ordering::Relaxed);
             self.u64(56).store(1, Ordering::Relaxed);
             let words = assignment.set.words();
             for i in 0..CpuSet::LIMIT as usize / 64 {
-                self.u64(64 + 8 * i).store(words.get(i).copied().unwrap_or(0), Ordering::Relaxed);
+                self.u64(64 + 8 * i)
+                    .store(words.get(i).copied().unwrap_or(0), Ordering::Relaxed);
             }
         });
     }
 
     /// The request, which may change while the assignment does not.
     pub(crate) fn note_request(&self, request: Cpus) {
-        self.u32(36).store(request.as_thousandths(), Ordering::Relaxed);
+        self.u32(36)
+            .store(request.as_thousandths(), Ordering::Relaxed);
     }
 
     /// That the daemon is alive.
@@ -169,13 +176,23 @@ mod tests {
         let path = dir.path().join("1");
         let page = Page::create(&path, crate::sys::uid(), 0).expect("a page");
         let set = CpuSet::parse("0,65").expect("a list");
-        page.publish(77, &Assignment { cpus: Cpus::thousandths(1500), request: Cpus::whole(2), set });
+        page.publish(
+            77,
+            &Assignment {
+                cpus: Cpus::thousandths(1500),
+                request: Cpus::whole(2),
+                set,
+            },
+        );
         let bytes = read(&path);
         let u32_at = |o: usize| u32::from_ne_bytes(bytes[o..o + 4].try_into().expect("4"));
         let u64_at = |o: usize| u64::from_ne_bytes(bytes[o..o + 8].try_into().expect("8"));
         assert_eq!(&bytes[..8], b"LLSHARE1");
         assert_eq!((u32_at(8), u64_at(16), u64_at(24)), (1, 2, 1));
-        assert_eq!((u32_at(32), u32_at(36), u64_at(48), u64_at(56)), (1500, 2000, 77, 1));
+        assert_eq!(
+            (u32_at(32), u32_at(36), u64_at(48), u64_at(56)),
+            (1500, 2000, 77, 1)
+        );
         assert_eq!((u64_at(64), u64_at(72)), (1, 2));
         let mode = fs::metadata(&path).expect("there").permissions().mode();
         assert_eq!(mode & 0o777, 0o400, "only its user reads it");
@@ -201,7 +218,14 @@ mod tests {
                     let set = if n % 2 == 0 { "0" } else { "1" };
                     let set = CpuSet::parse(set).expect("a list");
                     let cpus = Cpus::thousandths(1 + n % 2);
-                    shared.0.publish(0, &Assignment { cpus, request: cpus, set });
+                    shared.0.publish(
+                        0,
+                        &Assignment {
+                            cpus,
+                            request: cpus,
+                            set,
+                        },
+                    );
                 }
                 stop.store(true, Ordering::Relaxed);
             });
@@ -209,7 +233,10 @@ mod tests {
             while !stop.load(Ordering::Relaxed) {
                 let page = shared.0;
                 let before = page.u64(16).load(Ordering::Acquire);
-                let (cpus, word) = (page.u32(32).load(Ordering::Relaxed), page.u64(64).load(Ordering::Relaxed));
+                let (cpus, word) = (
+                    page.u32(32).load(Ordering::Relaxed),
+                    page.u64(64).load(Ordering::Relaxed),
+                );
                 fence(Ordering::Acquire);
                 if before % 2 == 0 && before > 0 && page.u64(16).load(Ordering::Relaxed) == before {
                     assert_eq!(u64::from(cpus), word);

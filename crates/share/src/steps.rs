@@ -50,7 +50,8 @@ pub(crate) fn advance(lanes: &mut [Lane], now_ns: u64, grace_ns: u64) -> Vec<Tod
         }
         // Somebody else is still on it who is to leave it.
         let held = |cpu: u32| {
-            (0..lanes.len()).any(|j| j != i && lanes[j].applied.contains(cpu) && !targets[j].contains(cpu))
+            (0..lanes.len())
+                .any(|j| j != i && lanes[j].applied.contains(cpu) && !targets[j].contains(cpu))
         };
         let free: CpuSet = missing.iter().filter(|&cpu| !held(cpu)).collect();
         lanes[i].applied = lanes[i].applied.union(&free);
@@ -68,7 +69,12 @@ pub(crate) fn advance(lanes: &mut [Lane], now_ns: u64, grace_ns: u64) -> Vec<Tod
         };
         (todo.set || todo.tell).then_some(todo)
     };
-    lanes.iter().zip(&before).enumerate().filter_map(changed).collect()
+    lanes
+        .iter()
+        .zip(&before)
+        .enumerate()
+        .filter_map(changed)
+        .collect()
 }
 
 fn narrow(lane: &mut Lane, target: &CpuSet, now_ns: u64, grace_ns: u64) {
@@ -82,7 +88,11 @@ fn narrow(lane: &mut Lane, target: &CpuSet, now_ns: u64, grace_ns: u64) {
     }
     lane.narrow_at = None;
     let kept = lane.applied.intersection(target);
-    lane.applied = if kept.is_empty() { target.clone() } else { kept };
+    lane.applied = if kept.is_empty() {
+        target.clone()
+    } else {
+        kept
+    };
 }
 
 #[cfg(test)]
@@ -91,7 +101,12 @@ mod tests {
     use proptest::prelude::*;
 
     fn slots(list: &[u32]) -> Vec<Slot> {
-        list.iter().map(|&cpu| Slot { cpu, part: Cpus::ONE }).collect()
+        list.iter()
+            .map(|&cpu| Slot {
+                cpu,
+                part: Cpus::ONE,
+            })
+            .collect()
     }
 
     fn lane(applied: &[u32], target: &[u32]) -> Lane {
@@ -109,16 +124,38 @@ mod tests {
     fn a_cpu_changes_hands_after_the_grace() {
         let mut lanes = [lane(&[0, 1], &[0]), lane(&[2], &[1, 2])];
         let todo = advance(&mut lanes, 100, 50);
-        assert_eq!(todo, [Todo { lane: 0, set: false, tell: true }], "the loser is told, nothing else happens");
+        assert_eq!(
+            todo,
+            [Todo {
+                lane: 0,
+                set: false,
+                tell: true
+            }],
+            "the loser is told, nothing else happens"
+        );
         assert_eq!((lanes[0].told, lanes[0].applied.len()), (Cpus::ONE, 2));
         assert_eq!(advance(&mut lanes, 149, 50), []);
         let todo = advance(&mut lanes, 150, 50);
         assert_eq!(
             todo,
-            [Todo { lane: 0, set: true, tell: false }, Todo { lane: 1, set: true, tell: true }],
+            [
+                Todo {
+                    lane: 0,
+                    set: true,
+                    tell: false
+                },
+                Todo {
+                    lane: 1,
+                    set: true,
+                    tell: true
+                }
+            ],
             "the loser leaves, the winner comes and is told"
         );
-        assert_eq!((lanes[1].told, lanes[1].applied.to_string()), (Cpus::whole(2), "1-2".into()));
+        assert_eq!(
+            (lanes[1].told, lanes[1].applied.to_string()),
+            (Cpus::whole(2), "1-2".into())
+        );
     }
 
     #[test]
@@ -133,13 +170,27 @@ mod tests {
     #[test]
     fn a_free_cpu_is_there_at_once() {
         let mut lanes = [lane(&[0], &[0, 1])];
-        assert_eq!(advance(&mut lanes, 7, 50), [Todo { lane: 0, set: true, tell: true }]);
+        assert_eq!(
+            advance(&mut lanes, 7, 50),
+            [Todo {
+                lane: 0,
+                set: true,
+                tell: true
+            }]
+        );
     }
 
     #[test]
     fn a_shared_cpu_need_not_be_left() {
         let mut lanes = [lane(&[0, 1], &[0, 1]), lane(&[2], &[1, 2])];
-        assert_eq!(advance(&mut lanes, 7, 50), [Todo { lane: 1, set: true, tell: true }]);
+        assert_eq!(
+            advance(&mut lanes, 7, 50),
+            [Todo {
+                lane: 1,
+                set: true,
+                tell: true
+            }]
+        );
     }
 
     fn sets(n: usize) -> impl Strategy<Value = Vec<Vec<u32>>> {

@@ -6,7 +6,11 @@ use std::os::fd::{FromRawFd, OwnedFd, RawFd};
 use crate::CpuSet;
 
 fn check(result: i64) -> io::Result<i64> {
-    if result < 0 { Err(io::Error::last_os_error()) } else { Ok(result) }
+    if result < 0 {
+        Err(io::Error::last_os_error())
+    } else {
+        Ok(result)
+    }
 }
 
 /// CLOCK_MONOTONIC in nanoseconds: the clock of recordings and of `System.nanoTime`.
@@ -15,7 +19,10 @@ pub(crate) fn now_ns() -> u64 {
 }
 
 fn clock_ns(clock: libc::clockid_t) -> io::Result<u64> {
-    let mut t = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    let mut t = libc::timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
     // SAFETY: `t` is a valid timespec.
     check(i64::from(unsafe { libc::clock_gettime(clock, &mut t) }))?;
     Ok(t.tv_sec as u64 * 1_000_000_000 + t.tv_nsec as u64)
@@ -33,8 +40,17 @@ const WORDS: usize = CpuSet::LIMIT as usize / 64;
 pub(crate) fn affinity(tid: i32) -> io::Result<CpuSet> {
     let mut words = [0u64; WORDS];
     // SAFETY: the buffer is as long as is said. The raw call takes any length that is a multiple of a word.
-    check(unsafe { libc::syscall(libc::SYS_sched_getaffinity, tid, size_of_val(&words), words.as_mut_ptr()) })?;
-    Ok((0..CpuSet::LIMIT).filter(|c| words[*c as usize / 64] >> (c % 64) & 1 == 1).collect())
+    check(unsafe {
+        libc::syscall(
+            libc::SYS_sched_getaffinity,
+            tid,
+            size_of_val(&words),
+            words.as_mut_ptr(),
+        )
+    })?;
+    Ok((0..CpuSet::LIMIT)
+        .filter(|c| words[*c as usize / 64] >> (c % 64) & 1 == 1)
+        .collect())
 }
 
 /// Restricts a thread to these CPUs.
@@ -42,7 +58,14 @@ pub(crate) fn set_affinity(tid: i32, cpus: &CpuSet) -> io::Result<()> {
     let mut words = [0u64; WORDS];
     words[..cpus.words().len()].copy_from_slice(cpus.words());
     // SAFETY: the buffer is as long as is said.
-    check(unsafe { libc::syscall(libc::SYS_sched_setaffinity, tid, size_of_val(&words), words.as_ptr()) })?;
+    check(unsafe {
+        libc::syscall(
+            libc::SYS_sched_setaffinity,
+            tid,
+            size_of_val(&words),
+            words.as_ptr(),
+        )
+    })?;
     Ok(())
 }
 
@@ -64,14 +87,28 @@ pub(crate) struct Peer {
 }
 
 pub(crate) fn peer(fd: RawFd) -> io::Result<Peer> {
-    let mut cred = libc::ucred { pid: 0, uid: 0, gid: 0 };
+    let mut cred = libc::ucred {
+        pid: 0,
+        uid: 0,
+        gid: 0,
+    };
     let mut length = size_of::<libc::ucred>() as libc::socklen_t;
     // SAFETY: `cred` is as long as is said.
     let result = unsafe {
-        libc::getsockopt(fd, libc::SOL_SOCKET, libc::SO_PEERCRED, (&raw mut cred).cast(), &mut length)
+        libc::getsockopt(
+            fd,
+            libc::SOL_SOCKET,
+            libc::SO_PEERCRED,
+            (&raw mut cred).cast(),
+            &mut length,
+        )
     };
     check(i64::from(result))?;
-    Ok(Peer { pid: cred.pid, uid: cred.uid, gid: cred.gid })
+    Ok(Peer {
+        pid: cred.pid,
+        uid: cred.uid,
+        gid: cred.gid,
+    })
 }
 
 /// Our own user.
@@ -87,7 +124,14 @@ pub(crate) fn poll(fds: &mut [libc::pollfd], timeout_ns: u64) -> io::Result<()> 
         tv_nsec: (timeout_ns % 1_000_000_000) as libc::c_long,
     };
     // SAFETY: `fds` is as long as is said; no signal mask.
-    let result = unsafe { libc::ppoll(fds.as_mut_ptr(), fds.len() as libc::nfds_t, &t, std::ptr::null()) };
+    let result = unsafe {
+        libc::ppoll(
+            fds.as_mut_ptr(),
+            fds.len() as libc::nfds_t,
+            &t,
+            std::ptr::null(),
+        )
+    };
     match check(i64::from(result)) {
         Err(e) if e.kind() == io::ErrorKind::Interrupted => {
             fds.iter_mut().for_each(|f| f.revents = 0);
@@ -104,7 +148,9 @@ pub(crate) fn uid_of(user: &str) -> Option<u32> {
     }
     let passwd = std::fs::read_to_string("/etc/passwd").ok()?;
     let mut lines = passwd.lines().map(|l| l.split(':').collect::<Vec<_>>());
-    lines.find(|f| f.first() == Some(&user)).and_then(|f| f.get(2)?.parse().ok())
+    lines
+        .find(|f| f.first() == Some(&user))
+        .and_then(|f| f.get(2)?.parse().ok())
 }
 
 /// `shop (1000)`, or the number if nobody has it.

@@ -29,10 +29,18 @@ pub(crate) struct Limits {
     pub cpus: Cpus,
 }
 
-const NO_LIMITS: Limits = Limits { priority: f64::INFINITY, cpus: Cpus::whole(CpuSet::LIMIT) };
+const NO_LIMITS: Limits = Limits {
+    priority: f64::INFINITY,
+    cpus: Cpus::whole(CpuSet::LIMIT),
+};
 
 /// What `uid`, which has `running` applications, may start another one with.
-pub(crate) fn may_register(config: &Config, masters: Masters, uid: u32, running: usize) -> Result<Limits, String> {
+pub(crate) fn may_register(
+    config: &Config,
+    masters: Masters,
+    uid: u32,
+    running: usize,
+) -> Result<Limits, String> {
     if masters.include(uid) {
         return Ok(NO_LIMITS);
     }
@@ -51,7 +59,10 @@ pub(crate) fn may_register(config: &Config, masters: Masters, uid: u32, running:
             rule.applications
         ));
     }
-    Ok(Limits { priority: rule.priority, cpus: rule.cpus })
+    Ok(Limits {
+        priority: rule.priority,
+        cpus: rule.cpus,
+    })
 }
 
 /// The priority that is wanted, if it is allowed.
@@ -71,7 +82,11 @@ pub(crate) fn may_change(masters: Masters, uid: u32, owner: u32) -> Result<(), S
     if masters.include(uid) || uid == owner {
         return Ok(());
     }
-    Err(format!("user {} may not change an application of user {}", user_name(uid), user_name(owner)))
+    Err(format!(
+        "user {} may not change an application of user {}",
+        user_name(uid),
+        user_name(owner)
+    ))
 }
 
 /// Whether `uid` may adopt processes that are not its own, change the policy, or stop the daemon.
@@ -79,14 +94,20 @@ pub(crate) fn may_administer(masters: Masters, uid: u32) -> Result<(), String> {
     if masters.include(uid) {
         return Ok(());
     }
-    Err(format!("user {} may not do this: root and the daemon's user may", user_name(uid)))
+    Err(format!(
+        "user {} may not do this: root and the daemon's user may",
+        user_name(uid)
+    ))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const MASTERS: Masters = Masters { daemon: 900, sudo: Some(1000) };
+    const MASTERS: Masters = Masters {
+        daemon: 900,
+        sudo: Some(1000),
+    };
 
     #[test]
     fn strangers_may_nothing_unless_it_is_said() {
@@ -106,12 +127,23 @@ mod tests {
         let text = "[[allow]]\nuser = \"*\"\n[[allow]]\nuser = \"77\"\npriority = 3\ncpus = 2\napplications = 1";
         let config = Config::parse(text, "t").expect("valid");
         let limits = may_register(&config, MASTERS, 77, 0).expect("allowed");
-        assert_eq!(limits, Limits { priority: 3.0, cpus: Cpus::whole(2) });
+        assert_eq!(
+            limits,
+            Limits {
+                priority: 3.0,
+                cpus: Cpus::whole(2)
+            }
+        );
         assert!(may_register(&config, MASTERS, 77, 1).is_err());
         assert!(check_priority(limits, 3.0).is_ok());
         for wrong in [3.1, 0.0, -1.0, f64::NAN] {
             assert!(check_priority(limits, wrong).is_err(), "{wrong}");
         }
-        assert_eq!(may_register(&config, MASTERS, 78, 0).expect("allowed").priority, 1.0);
+        assert_eq!(
+            may_register(&config, MASTERS, 78, 0)
+                .expect("allowed")
+                .priority,
+            1.0
+        );
     }
 }

@@ -44,8 +44,6 @@ struct Table<'a> {
     slots: Vec<Vec<Slot>>,
     /// What is left of each CPU of the topology, by its index there.
     room: Vec<Cpus>,
-    /// Whether a split fraction lies there.
-    split: Vec<bool>,
     /// Fractions that have no place yet.
     fraction: Vec<Cpus>,
 }
@@ -64,7 +62,6 @@ impl<'a> Table<'a> {
             owned,
             slots: vec![Vec::new(); owned.len()],
             room: vec![Cpus::ONE; topology.cpus().len()],
-            split: vec![false; topology.cpus().len()],
             fraction: owned.iter().map(|c| c.fraction()).collect(),
         }
     }
@@ -206,7 +203,8 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// What fits nowhere in one piece: fills one CPU after the other, that first which another one began to fill.
+    /// What fits nowhere in one piece: fills one CPU after the other. Each leaves at most one CPU open, so no two of them
+    /// meet on a second one.
     fn split_fractions(&mut self) {
         for application in 0..self.owned.len() {
             let mut left = self.fraction[application];
@@ -214,11 +212,10 @@ impl<'a> Table<'a> {
                 let open = |i: &usize| self.room[*i] > Cpus::ZERO;
                 let next = (0..self.room.len())
                     .filter(open)
-                    .max_by_key(|&i| (self.split[i], self.room[i], std::cmp::Reverse(i)));
+                    .max_by_key(|&i| (self.room[i], std::cmp::Reverse(i)));
                 let Some(index) = next else { break };
                 let part = left.min(self.room[index]);
                 self.take(application, index, part);
-                self.split[index] = true;
                 left -= part;
             }
             self.fraction[application] = left;
