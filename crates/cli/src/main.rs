@@ -43,6 +43,7 @@ enum Command {
     Characterize(commands::characterize::Args),
     Simulate(commands::simulate::Args),
     Counters(commands::counters::Args),
+    Share(commands::share::Args),
 }
 
 /// An error in what the user asked for, as against one in doing it: exit code 2.
@@ -70,6 +71,7 @@ fn main() -> ExitCode {
         Command::Characterize(args) => commands::characterize::run(args),
         Command::Simulate(args) => commands::simulate::run(args),
         Command::Counters(args) => commands::counters::run(args),
+        Command::Share(args) => commands::share::run(args),
     };
     match result {
         Ok(code) => code,

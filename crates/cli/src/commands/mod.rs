@@ -10,4 +10,5 @@ pub mod query;
 pub mod record;
 pub mod recover;
 pub mod report;
+pub mod share;
 pub mod simulate;
