@@ -10,9 +10,9 @@ use loadline_trace::duckdb::{Connection, Row};
 
 use crate::lane::{CLASSES, IDLE, Lane, UNKNOWN};
 use crate::model::{Detail, Mark, Model, NONE, Pause, Resource, Span, Thread, Wait};
-use crate::role::role;
 use crate::spans::{self, Piece, kind_index};
 use crate::virtuals::{self, Virtual};
+use loadline_analyze::role::role;
 
 /// State of a lane of virtual threads while nobody is on it.
 const NOBODY: &str = "nobody";
