@@ -19,9 +19,12 @@
 mod breakdown;
 mod build;
 mod causes;
+pub mod diff;
+pub mod import;
 mod input;
 mod intervals;
 mod merge;
+pub mod metrics;
 mod misc;
 mod model;
 pub mod query;

@@ -9,7 +9,7 @@
 
 mod contention;
 mod load;
-mod page;
+pub(crate) mod page;
 mod phases;
 mod render;
 pub mod table;
@@ -22,6 +22,8 @@ use loadline_trace::Trace;
 use loadline_trace::duckdb::{Connection, Row};
 use loadline_trace::meta::NotRecorded;
 use serde::Serialize;
+
+use crate::metrics::Measured;
 
 pub use contention::{Gc, Monitor, Pool, Statement, WaitedFor};
 pub use load::{Connections, Cpu, Throughput};
@@ -55,6 +57,9 @@ pub struct Report {
     pub sql: Vec<Statement>,
     /// Garbage collections.
     pub gc: Gc,
+    /// The user's own metrics, if any were asked for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub metrics: Vec<Measured>,
     /// The conclusion.
     pub verdict: Verdict,
 }
@@ -136,6 +141,7 @@ pub fn report(trace: &Trace) -> Result<Report> {
         pools,
         sql,
         gc,
+        metrics: Vec::new(),
         verdict,
     })
 }

@@ -2,6 +2,9 @@
 
 pub mod arm;
 pub mod characterize;
+pub mod diff;
+pub mod export;
+pub mod import;
 pub mod load;
 pub mod open;
 pub mod query;
