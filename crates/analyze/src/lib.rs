@@ -19,6 +19,7 @@
 mod breakdown;
 mod build;
 mod causes;
+pub mod diagnose;
 pub mod diff;
 pub mod import;
 mod input;
@@ -30,13 +31,16 @@ mod model;
 pub mod query;
 pub mod report;
 mod resources;
+pub mod role;
 mod spans;
 mod sqltext;
 mod states;
 mod syscalls;
 pub mod testing;
 mod threads;
+pub mod views;
 mod vm;
 mod waits;
 
 pub use build::build;
+pub use threads::kind;

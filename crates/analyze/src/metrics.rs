@@ -109,7 +109,7 @@ fn parse(text: &str, path: &str) -> Result<Vec<Metric>> {
 
 /// Measures a trace.
 pub fn measure(trace: &Trace, metrics: &[Metric]) -> Result<Vec<Measured>> {
-    let db = trace.sql()?;
+    let db = crate::views::open(trace)?;
     let each = metrics.iter().map(|m| {
         let at = || format!("{}: metric {:?}", m.place, m.name);
         let mut statement = db.prepare(&m.sql).map_err(said).with_context(at)?;

@@ -36,11 +36,11 @@ pub struct Answer {
     pub rows: Vec<Vec<Option<String>>>,
 }
 
-/// Runs one statement (DuckDB's dialect) over the tables of the trace.
+/// Runs one statement (DuckDB's dialect) over the tables of the trace and the views of [`crate::views`].
 ///
 /// An error carries DuckDB's own message, which points at the place in the text.
 pub fn run(trace: &Trace, sql: &str) -> Result<Answer> {
-    let db = trace.sql()?;
+    let db = crate::views::open(trace)?;
     let mut statement = db.prepare(sql).map_err(said)?;
     let batches: Vec<RecordBatch> = statement.query_arrow([]).map_err(said)?.collect();
     let schema = statement.schema();
@@ -92,7 +92,7 @@ impl FileFormat {
 
 /// Writes the rows of one statement to a file; returns how many. What was there is replaced once the rows are whole.
 pub fn save(trace: &Trace, sql: &str, path: &Path, format: FileFormat) -> Result<u64> {
-    let db = trace.sql()?;
+    let db = crate::views::open(trace)?;
     let sql = sql.trim().trim_end_matches(';');
     // The statement alone first: an error then points into what the user wrote.
     let mut statement = db.prepare(sql).map_err(said)?;

@@ -36,6 +36,7 @@ enum Command {
     Arm(commands::arm::Args),
     Recover(commands::recover::Args),
     Report(commands::report::Args),
+    Diagnose(commands::diagnose::Args),
     Open(commands::open::Args),
     Query(commands::query::Args),
     Diff(commands::diff::Args),
@@ -44,6 +45,8 @@ enum Command {
     Load(commands::load::Args),
     Characterize(commands::characterize::Args),
     Simulate(commands::simulate::Args),
+    Counters(commands::counters::Args),
+    Share(commands::share::Args),
 }
 
 /// An error in what the user asked for, as against one in doing it: exit code 2.
@@ -64,6 +67,7 @@ fn main() -> ExitCode {
         Command::Arm(args) => commands::arm::run(args),
         Command::Recover(args) => commands::recover::run(args),
         Command::Report(args) => commands::report::run(args),
+        Command::Diagnose(args) => commands::diagnose::run(args),
         Command::Open(args) => commands::open::run(args),
         Command::Query(args) => commands::query::run(args),
         Command::Diff(args) => commands::diff::run(args),
@@ -72,6 +76,8 @@ fn main() -> ExitCode {
         Command::Load(args) => commands::load::run(args),
         Command::Characterize(args) => commands::characterize::run(args),
         Command::Simulate(args) => commands::simulate::run(args),
+        Command::Counters(args) => commands::counters::run(args),
+        Command::Share(args) => commands::share::run(args),
     };
     match result {
         Ok(code) => code,

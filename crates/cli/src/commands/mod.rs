@@ -2,6 +2,8 @@
 
 pub mod arm;
 pub mod characterize;
+pub mod counters;
+pub mod diagnose;
 pub mod diff;
 pub mod export;
 pub mod import;
@@ -11,4 +13,5 @@ pub mod query;
 pub mod record;
 pub mod recover;
 pub mod report;
+pub mod share;
 pub mod simulate;
