@@ -136,7 +136,7 @@ fn prv(path: &Path) -> Prv {
                 *found.states.entry((thread, n[7])).or_default() += n[6] - ts;
             }
             2 => {
-                assert!(n.len() >= 8 && n.len() % 2 == 0, "{line}");
+                assert!(n.len() >= 8 && n.len().is_multiple_of(2), "{line}");
                 for pair in n[6..].chunks(2) {
                     let of = found.events.entry(pair[0]).or_default();
                     of.push((thread, ts, pair[1]));
