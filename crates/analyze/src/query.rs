@@ -1,6 +1,11 @@
 //! SQL over the trace: one statement in, rows out, as people or programs want them.
 
-use anyhow::{Result, anyhow};
+use std::fs::File;
+use std::io::BufWriter;
+use std::path::Path;
+
+use anyhow::{Context, Result, anyhow};
+use arrow_ipc::writer::FileWriter;
 use loadline_trace::Trace;
 use loadline_trace::duckdb::arrow::array::RecordBatch;
 use loadline_trace::duckdb::arrow::datatypes::DataType;
@@ -36,11 +41,6 @@ pub struct Answer {
 /// An error carries DuckDB's own message, which points at the place in the text.
 pub fn run(trace: &Trace, sql: &str) -> Result<Answer> {
     let db = crate::views::open(trace)?;
-    // The message itself, without the wrapping of the error type around it.
-    let said = |e: loadline_trace::duckdb::Error| match e {
-        loadline_trace::duckdb::Error::DuckDBFailure(_, Some(message)) => anyhow!("{message}"),
-        e => anyhow!("{e}"),
-    };
     let mut statement = db.prepare(sql).map_err(said)?;
     let batches: Vec<RecordBatch> = statement.query_arrow([]).map_err(said)?.collect();
     let schema = statement.schema();
@@ -65,6 +65,81 @@ pub fn run(trace: &Trace, sql: &str) -> Result<Answer> {
         }
     }
     Ok(Answer { columns, rows })
+}
+
+/// A format of files that [`save`] writes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FileFormat {
+    /// Apache Parquet, zstd.
+    Parquet,
+    /// Apache Arrow's file format (Feather 2).
+    Arrow,
+    /// CSV with a header.
+    Csv,
+}
+
+impl FileFormat {
+    /// What the ending of a path says.
+    pub fn of(path: &Path) -> Option<FileFormat> {
+        Some(match path.extension()?.to_str()? {
+            "parquet" => FileFormat::Parquet,
+            "arrow" | "feather" => FileFormat::Arrow,
+            "csv" => FileFormat::Csv,
+            _ => return None,
+        })
+    }
+}
+
+/// Writes the rows of one statement to a file; returns how many. What was there is replaced once the rows are whole.
+pub fn save(trace: &Trace, sql: &str, path: &Path, format: FileFormat) -> Result<u64> {
+    let db = crate::views::open(trace)?;
+    let sql = sql.trim().trim_end_matches(';');
+    // The statement alone first: an error then points into what the user wrote.
+    let mut statement = db.prepare(sql).map_err(said)?;
+    let partial = path.with_extension("partial");
+    let shown = || path.display().to_string();
+    let written = (|| {
+        let copy = |options: &str| {
+            let to = partial.display().to_string().replace('\'', "''");
+            let rows = db.execute(&format!("COPY ({sql}) TO '{to}' ({options})"), []);
+            rows.map(|n| n as u64).map_err(said)
+        };
+        match format {
+            FileFormat::Parquet => copy("FORMAT parquet, COMPRESSION zstd"),
+            FileFormat::Csv => copy("FORMAT csv, HEADER"),
+            FileFormat::Arrow => {
+                let batches: Vec<RecordBatch> = statement.query_arrow([]).map_err(said)?.collect();
+                let file = BufWriter::new(File::create(&partial).with_context(shown)?);
+                let mut file = FileWriter::try_new(file, &statement.schema())?;
+                let mut rows = 0;
+                for batch in &batches {
+                    file.write(batch)?;
+                    rows += batch.num_rows() as u64;
+                }
+                file.finish()?;
+                Ok(rows)
+            }
+        }
+    })();
+    match written {
+        Ok(rows) => {
+            std::fs::rename(&partial, path).with_context(shown)?;
+            Ok(rows)
+        }
+        Err(e) => {
+            // Nothing half-written is left; that it was never made is no second error.
+            let _ = std::fs::remove_file(&partial);
+            Err(e)
+        }
+    }
+}
+
+/// DuckDB's message itself, without the wrapping of the error type around it.
+pub(crate) fn said(e: loadline_trace::duckdb::Error) -> anyhow::Error {
+    match e {
+        loadline_trace::duckdb::Error::DuckDBFailure(_, Some(message)) => anyhow!("{message}"),
+        e => anyhow!("{e}"),
+    }
 }
 
 fn kind(t: &DataType) -> Kind {

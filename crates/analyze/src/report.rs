@@ -22,6 +22,8 @@ use loadline_trace::duckdb::{Connection, Row};
 use loadline_trace::meta::NotRecorded;
 use serde::Serialize;
 
+use crate::metrics::Measured;
+
 pub use contention::{Gc, Monitor, Pool, Statement, WaitedFor};
 pub use load::{Connections, Cpu, Throughput};
 pub use phases::{Phase, RequestType, ThreadTime, Times};
@@ -54,6 +56,9 @@ pub struct Report {
     pub sql: Vec<Statement>,
     /// Garbage collections.
     pub gc: Gc,
+    /// The user's own metrics, if any were asked for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub metrics: Vec<Measured>,
     /// The conclusion.
     pub verdict: Verdict,
 }
@@ -123,6 +128,7 @@ pub fn report(trace: &Trace) -> Result<Report> {
         pools,
         sql,
         gc,
+        metrics: Vec::new(),
         verdict,
     })
 }

@@ -154,3 +154,52 @@ fn a_reader_that_goes_away_is_no_error() {
         .expect("runs");
     assert!(out.status.success());
 }
+
+/// A trace without a row: all that commands need to refuse what is asked of it.
+fn empty_trace(dir: &std::path::Path) -> String {
+    let fixture = common::root().join("crates/trace/tests/data/schema-1");
+    let to = dir.join("t.trace");
+    fs::create_dir(&to).expect("a new directory");
+    for file in fs::read_dir(fixture).expect("the fixture") {
+        let file = file.expect("an entry");
+        fs::copy(file.path(), to.join(file.file_name())).expect("copied");
+    }
+    to.display().to_string()
+}
+
+#[test]
+fn exports_comparisons_and_metrics_that_make_no_sense() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let trace = empty_trace(dir.path());
+    let there = dir.path().join("there.pftrace").display().to_string();
+    fs::write(&there, "mine").expect("written");
+    refuses(
+        &["export", &trace, "--to", "excel"],
+        2,
+        &["excel", "perfetto", "paraver"],
+    );
+    refuses(
+        &["export", &trace, "--to", "perfetto", "-o", &there],
+        1,
+        &["there.pftrace exists already", "-o"],
+    );
+    assert_eq!(fs::read_to_string(&there).expect("it is there"), "mine");
+    refuses(&["diff", &trace, &trace], 2, &["is on both sides"]);
+    refuses(
+        &["diff", "--threshold", "ten", &trace, "other.trace"],
+        2,
+        &["ten", "10%"],
+    );
+    refuses(
+        &["query", &trace, "--out", "rows.xlsx", "SELECT 1"],
+        2,
+        &["rows.xlsx", ".parquet"],
+    );
+    let metrics = dir.path().join("m.toml").display().to_string();
+    fs::write(&metrics, "[[metric]]\nname = \"a\"\nSQL = \"SELECT 1\"\n").expect("written");
+    refuses(
+        &["report", "--metrics", &metrics, &trace],
+        1,
+        &["m.toml:3", "SQL"],
+    );
+}

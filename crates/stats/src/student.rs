@@ -27,8 +27,8 @@ pub fn t_quantile(p: f64, df: usize) -> f64 {
     }
 }
 
-/// P(T <= t): the finite trigonometric sums of Abramowitz and Stegun 26.7.3 and 26.7.4.
-fn t_cdf(t: f64, df: usize) -> f64 {
+/// P(T <= t) for `df` degrees of freedom: the finite trigonometric sums of Abramowitz and Stegun 26.7.3 and 26.7.4.
+pub fn t_cdf(t: f64, df: usize) -> f64 {
     let theta = (t / (df as f64).sqrt()).atan();
     let (sin, cos) = (theta.sin(), theta.cos());
     let a = if df % 2 == 1 {

@@ -6,7 +6,7 @@ use loadline_trace::duckdb::Connection;
 use serde::Serialize;
 
 use super::load::Cpu;
-use super::table::{clip, clip_front, duration, grouped, percent};
+use super::table::{class, clip, duration, grouped, percent};
 use super::{row, rows};
 
 /// Waits for monitors, or owned locks, of one class.
@@ -233,7 +233,7 @@ pub(super) fn waited_for(
                     let top = monitors.first().map(|m| {
                         format!(
                             "{}   {} waits, {}",
-                            clip_front(&m.class, 34),
+                            class(&m.class, 34),
                             grouped(m.waits),
                             duration(m.mean_ms)
                         )

@@ -6,7 +6,7 @@ use super::table::Table;
 pub const ROOM: usize = 98;
 
 /// Wraps text into lines of at most `width` characters.
-fn wrap(text: &str, width: usize) -> Vec<String> {
+pub fn wrap(text: &str, width: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in text.split_whitespace() {
         let line = lines.last_mut().expect("there is one");

@@ -3,7 +3,7 @@
 use super::Report;
 use super::page::{Page, ROOM};
 use super::phases::Times;
-use super::table::{Align, Table, clip, clip_front, duration, grouped, ms, percent};
+use super::table::{Align, Table, class, clip, duration, grouped, ms, percent};
 
 impl Report {
     /// The report for people. Losses and missing levels come first.
@@ -16,6 +16,7 @@ impl Report {
         self.requests(&mut out);
         self.threads(&mut out);
         self.contention(&mut out);
+        self.metrics(&mut out);
         out.gap();
         out.paragraph("verdict", "1", &self.verdict.text);
         out.text()
@@ -264,7 +265,7 @@ impl Report {
             let share = |s: Option<f64>| s.map_or("-".into(), percent);
             for m in &self.monitors {
                 table.row([
-                    clip_front(&m.class, 36),
+                    class(&m.class, 36),
                     grouped(m.waits),
                     ms(m.total_ms),
                     ms(m.mean_ms),
@@ -332,6 +333,42 @@ impl Report {
                 duration(gc.max_ms)
             ),
         });
+    }
+}
+
+impl Report {
+    fn metrics(&self, out: &mut Page) {
+        if self.metrics.is_empty() {
+            return;
+        }
+        out.title("your metrics", "");
+        let mut table = columns(&["metric"], &["value"], &["unit", "bound", ""]);
+        for m in &self.metrics {
+            let bound = [
+                ("at least", m.metric.at_least),
+                ("at most", m.metric.at_most),
+            ];
+            let bound = bound.map(|(word, b)| b.map(|b| format!("{word} {b}")));
+            let bound: Vec<String> = bound.into_iter().flatten().collect();
+            table.row([
+                clip(&m.metric.name, 48),
+                m.value.map_or("-".into(), significant),
+                m.metric.unit.clone(),
+                bound.join(", "),
+                if m.well { "" } else { "broken" }.into(),
+            ]);
+        }
+        out.table(&table);
+    }
+}
+
+/// A number of unknown magnitude, with the digits that matter.
+fn significant(value: f64) -> String {
+    match value.abs() {
+        v if v != 0.0 && v < 0.0995 => format!("{value:.4}"),
+        v if v < 9.95 => format!("{value:.2}"),
+        v if v < 99.5 => format!("{value:.1}"),
+        _ => format!("{value:.0}"),
     }
 }
 

@@ -122,14 +122,36 @@ pub fn clip(text: &str, width: usize) -> String {
         .collect()
 }
 
-/// The end of a text, which of a class name is what tells it from others.
-pub fn clip_front(text: &str, width: usize) -> String {
-    let count = text.chars().count();
+/// A text in at most `width` characters: what has no space and dots is taken for a class and abbreviated, the rest is cut.
+pub fn fit(text: &str, width: usize) -> String {
+    if text.contains('.') && !text.contains(char::is_whitespace) {
+        class(text, width)
+    } else {
+        clip(text, width)
+    }
+}
+
+/// A class's name in at most `width` characters, as loggers abbreviate it: packages become their first letter from the
+/// left on, as few as needed. Only a name that is too long even so is cut, at its front.
+pub fn class(name: &str, width: usize) -> String {
+    let count = |parts: &[&str]| {
+        parts.iter().map(|p| p.chars().count()).sum::<usize>() + parts.len().saturating_sub(1)
+    };
+    let mut parts: Vec<&str> = name.split('.').collect();
+    for i in 0..parts.len() - 1 {
+        if count(&parts) <= width {
+            break;
+        }
+        let first = parts[i].chars().next().map_or(0, char::len_utf8);
+        parts[i] = &parts[i][..first];
+    }
+    let short = parts.join(".");
+    let count = short.chars().count();
     if count <= width {
-        return text.to_owned();
+        return short;
     }
     std::iter::once('…')
-        .chain(text.chars().skip(count - width + 1))
+        .chain(short.chars().skip(count + 1 - width))
         .collect()
 }
 
@@ -157,6 +179,16 @@ mod tests {
     #[test]
     fn texts_are_cut_at_the_side_that_tells_less() {
         assert_eq!(clip("abcdef", 4), "abc…");
-        assert_eq!(clip_front("org.x.Pool", 5), "…Pool");
+        assert_eq!(fit("SELECT a.b FROM c", 9), "SELECT a…");
+    }
+
+    #[test]
+    fn classes_are_abbreviated_from_the_left_and_keep_their_own_name() {
+        let name = "org.example.protocol.jar.UrlJarFiles$Cache";
+        assert_eq!(class(name, 60), name);
+        assert_eq!(class(name, 40), "o.example.protocol.jar.UrlJarFiles$Cache");
+        assert_eq!(class(name, 30), "o.e.p.jar.UrlJarFiles$Cache");
+        assert_eq!(class(name, 12), "…Files$Cache");
+        assert_eq!(fit(name, 30), "o.e.p.jar.UrlJarFiles$Cache");
     }
 }

@@ -2,6 +2,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Result;
+use loadline_analyze::query::FileFormat;
 use loadline_trace::{Trace, tables};
 
 use crate::{Usage, show};
@@ -11,7 +12,8 @@ use crate::{Usage, show};
 #[command(after_help = "Examples:\n  \
     loadline query monday.trace --tables\n  \
     loadline query monday.trace \"SELECT cause, sum(duration_ns)/1e6 AS ms FROM breakdown WHERE phase = 'tls_full' AND kind = 'tls_handshake' GROUP BY cause ORDER BY ms DESC\"\n  \
-    loadline query monday.trace --csv \"SELECT * FROM spans WHERE kind = 'sql'\" > sql.csv\n\n\
+    loadline query monday.trace --csv \"SELECT * FROM spans WHERE kind = 'sql'\" > sql.csv\n  \
+    loadline query monday.trace --out sql.parquet \"SELECT * FROM spans WHERE kind = 'sql'\"     # or .arrow, .csv\n\n\
     t(ns) is a time in seconds since the recording began, ms(ns) a duration in milliseconds.")]
 pub struct Args {
     /// The trace (a directory that `loadline record` wrote)
@@ -26,6 +28,9 @@ pub struct Args {
     /// Print CSV with a header
     #[arg(long)]
     csv: bool,
+    /// Write the rows to FILE.parquet, FILE.arrow or FILE.csv
+    #[arg(short, long, value_name = "FILE", conflicts_with_all = ["json", "csv", "tables"])]
+    out: Option<PathBuf>,
     /// Print the tables and columns there are, and what they mean
     #[arg(long)]
     tables: bool,
@@ -42,6 +47,23 @@ pub fn run(args: Args) -> Result<ExitCode> {
         return Err(
             Usage("the SQL is empty: see `loadline query --help` for examples".into()).into(),
         );
+    }
+    if let Some(out) = &args.out {
+        let Some(format) = FileFormat::of(out) else {
+            let out = out.display();
+            return Err(Usage(format!(
+                "{out}: name a file that ends in .parquet, .arrow or .csv"
+            ))
+            .into());
+        };
+        let rows = loadline_analyze::query::save(&trace, &sql, out, format)?;
+        let size = std::fs::metadata(out)?.len();
+        show::out(&format!(
+            "wrote {} ({rows} rows, {})",
+            out.display(),
+            show::bytes(size)
+        ))?;
+        return Ok(ExitCode::SUCCESS);
     }
     let answer = loadline_analyze::query::run(&trace, &sql)?;
     let text = if args.json {

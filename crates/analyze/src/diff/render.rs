@@ -1,0 +1,148 @@
+//! The comparison as text.
+
+use super::Diff;
+use super::judge::{Change, Verdict};
+use crate::report::page::wrap;
+use crate::report::table::{Align, Table, fit, ms};
+
+/// Widest name in the table; longer ones are shortened at the side that tells less.
+const NAME: usize = 46;
+/// Changes that are listed although they are noise.
+const NOISE: usize = 5;
+/// Columns of a line.
+const LINE: usize = 98;
+
+/// From the most to the least specific: what a change is named after when several are sure.
+const SPECIFIC: [&str; 7] = [
+    "sql",
+    "lock",
+    "handshake",
+    "vm",
+    "endpoint",
+    "phase",
+    "cause",
+];
+
+fn percent(change: f64) -> String {
+    let p = change * 100.0;
+    let digits = if p.abs() < 9.95 { 1 } else { 0 };
+    format!("{p:+.digits$}%")
+}
+
+/// What changed, in one sentence.
+pub fn summary(verdict: &Verdict) -> String {
+    let mut real: Vec<&Change> = verdict.real().collect();
+    let common = if (verdict.common - 1.0).abs() >= 0.03 && verdict.changes.len() >= 8 {
+        format!(
+            "most of what was compared changed by {}, the host's speed or the load; besides, ",
+            percent(verdict.common - 1.0)
+        )
+    } else {
+        String::new()
+    };
+    let rank = |c: &Change| {
+        SPECIFIC
+            .iter()
+            .position(|k| *k == c.kind)
+            .unwrap_or(SPECIFIC.len())
+    };
+    real.sort_by(|a, b| {
+        let amount = |c: &Change| (c.change * c.weight).abs();
+        rank(a).cmp(&rank(b)).then(amount(b).total_cmp(&amount(a)))
+    });
+    let Some(first) = real.first() else {
+        return format!("{common}nothing changed by more than noise");
+    };
+    let others = match real.len() - 1 {
+        0 => String::new(),
+        1 => ", and one more change that is more than noise".into(),
+        n => format!(", and {n} more changes that are more than noise"),
+    };
+    let [low, high] = first.interval;
+    format!(
+        "{common}{} {} takes {} ({} to {}): {} ms before, {} now{others}",
+        first.kind,
+        fit(&first.name, 60),
+        percent(first.change),
+        percent(low),
+        percent(high),
+        ms(first.before),
+        ms(first.now),
+    )
+}
+
+impl Diff {
+    /// For people: the sentence, what else differs, then changes and what is not one.
+    pub fn render(&self) -> String {
+        let mut out = String::new();
+        for line in wrap(&self.summary, LINE) {
+            out += &line;
+            out.push('\n');
+        }
+        for (side, label) in self.recordings.iter().zip(["before", "now"]) {
+            for r in side {
+                out += &format!(
+                    "  {label:<7} {}   {:.1} s, {:.0} requests/s\n",
+                    r.trace, r.seconds, r.requests_per_s
+                );
+            }
+        }
+        for line in &self.circumstances {
+            out += &format!("  differs  {line}\n");
+        }
+        let v = &self.verdict;
+        if (v.common - 1.0).abs() >= 0.005 {
+            out += &format!(
+                "  common   {}: taken out of every change below\n",
+                percent(v.common - 1.0)
+            );
+        }
+        let real = v.real().count();
+        if real > 0 {
+            out += "\nchanges that are more than noise\n";
+            out += &table(v.real()).render("  ");
+        }
+        let noise: Vec<&Change> = v.changes.iter().filter(|c| !c.real).take(NOISE).collect();
+        if !noise.is_empty() {
+            out += &format!(
+                "\nnot told from noise: {} more{}\n",
+                v.changes.len() - real,
+                if v.changes.len() - real > noise.len() {
+                    ", the surest of them"
+                } else {
+                    ""
+                }
+            );
+            out += &table(noise.into_iter()).render("  ");
+        }
+        if v.too_few > 0 {
+            out += &format!("\ntoo few occurrences to compare: {}\n", v.too_few);
+        }
+        out
+    }
+}
+
+fn table<'a>(changes: impl Iterator<Item = &'a Change>) -> Table {
+    let mut table = Table::new([
+        ("what", Align::Left),
+        ("", Align::Left),
+        ("before", Align::Right),
+        ("now", Align::Right),
+        ("change", Align::Right),
+        ("95% interval", Align::Right),
+        ("unit", Align::Left),
+    ]);
+    for c in changes {
+        let [low, high] = c.interval;
+        table.row([
+            c.kind.to_owned(),
+            fit(&c.name, NAME),
+            ms(c.before),
+            ms(c.now),
+            percent(c.change),
+            format!("{} to {}", percent(low), percent(high)),
+            c.unit.to_owned(),
+        ]);
+    }
+    table
+}

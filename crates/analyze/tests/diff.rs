@@ -1,0 +1,182 @@
+//! Comparisons of traces with known truth, from their files to the sentence.
+
+use std::path::Path;
+
+use loadline_analyze::diff::diff;
+use loadline_stats::{Random, Stream};
+use loadline_trace::meta::Meta;
+use loadline_trace::tables::{
+    Breakdown, Counter, Mark, Mount, Resource, Sample, Segment, Span, Stack, State, Syscall,
+    Thread, Vm, Wait,
+};
+use loadline_trace::{Trace, TraceWriter};
+
+const MS: f64 = 1e6;
+const STATEMENTS: [(&str, f64); 4] = [
+    ("SELECT a", 0.4),
+    ("SELECT b", 1.0),
+    ("SELECT c", 2.0),
+    ("UPDATE d", 0.7),
+];
+
+/// A trace of `requests` on one thread, each a page of two statements; `factor` of each statement's mean.
+fn trace(dir: &Path, seed: u64, requests: usize, factor: impl Fn(&str) -> f64) -> Trace {
+    let mut stream = Stream::new(seed, "site");
+    std::fs::create_dir_all(dir).expect("a directory");
+    let (mut spans, mut breakdown) = (Vec::new(), Vec::new());
+    let mut now = 0;
+    let span = |id, parent, kind, name: &str, begin_ns, end_ns| Span {
+        id,
+        parent,
+        kind,
+        name: name.into(),
+        thread: 0,
+        end_thread: 0,
+        begin_ns,
+        end_ns,
+        connection: None,
+        status: (kind == "request").then_some(200),
+        resumed: None,
+        peer_port: None,
+        peer: None,
+        complete: true,
+        open: false,
+        cpu_ns: None,
+    };
+    for n in 0..requests {
+        let request = spans.len() as i64;
+        let page = n % 2;
+        let own = (stream.exponential() * 0.5 * MS) as i64;
+        let begin = now;
+        now += own;
+        let mut inner = Vec::new();
+        for (name, mean) in &STATEMENTS[page * 2..page * 2 + 2] {
+            let took = (stream.exponential() * mean * factor(name) * MS) as i64;
+            inner.push((*name, now, now + took));
+            now += took;
+        }
+        let name = ["GET /list", "POST /buy"][page];
+        spans.push(span(request, None, "request", name, begin, now));
+        let mut sql = 0;
+        for (name, from, to) in inner {
+            spans.push(span(
+                spans.len() as i64,
+                Some(request),
+                "sql",
+                name,
+                from,
+                to,
+            ));
+            sql += to - from;
+        }
+        for (phase, cause, duration_ns) in [("service", "running", own), ("sql", "socket", sql)] {
+            breakdown.push(Breakdown {
+                span: request,
+                kind: "request",
+                phase,
+                cause,
+                duration_ns,
+            });
+        }
+        now += (stream.exponential() * MS) as i64;
+    }
+    let mut writer = TraceWriter::new(dir).expect("a writer");
+    let thread = Thread {
+        id: 0,
+        tid: Some(1),
+        pid: 1,
+        java_id: Some(1),
+        name: "exec-1".into(),
+        kind: "platform",
+        begin_ns: 0,
+        end_ns: now,
+        parent: None,
+    };
+    writer.table([thread]).expect("threads");
+    writer.table(spans).expect("spans");
+    writer.table(breakdown).expect("breakdown");
+    macro_rules! none {
+        ($($table:ty),*) => { $( writer.table(Vec::<$table>::new()).expect("a table"); )* };
+    }
+    none!(
+        State, Syscall, Resource, Segment, Mark, Wait, Vm, Mount, Stack, Sample, Counter
+    );
+    let meta = Meta {
+        end_ns: now,
+        ..Meta::default()
+    };
+    writer.finish(meta).expect("a trace");
+    Trace::open(dir).expect("it opens")
+}
+
+#[test]
+fn a_slower_statement_is_named_in_the_first_line_and_breaks_a_threshold() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let a = trace(&dir.path().join("a"), 1, 6000, |_| 1.0);
+    let b = trace(&dir.path().join("b"), 2, 6000, |s| {
+        if s == "SELECT c" { 1.4 } else { 1.0 }
+    });
+    let d = diff(&[a], &[b]).expect("a comparison");
+    assert!(
+        d.summary.starts_with("sql SELECT c takes +"),
+        "{}",
+        d.summary
+    );
+    let change = d
+        .verdict
+        .real()
+        .find(|c| c.name == "SELECT c")
+        .expect("it is named");
+    assert!(
+        (change.interval[0]..change.interval[1]).contains(&0.4),
+        "{change:?}"
+    );
+    let others: Vec<&str> = d
+        .verdict
+        .real()
+        .filter(|c| c.kind == "sql")
+        .map(|c| c.name.as_str())
+        .collect();
+    assert_eq!(others, ["SELECT c"]);
+    let page = d.render();
+    assert!(
+        page.lines().all(|l| l.chars().count() <= 140)
+            && page.contains("changes that are more than noise"),
+        "{page}"
+    );
+}
+
+#[test]
+fn two_traces_of_one_site_show_nothing() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let mut wrong = 0;
+    for n in 0..20 {
+        let a = trace(&dir.path().join(format!("a{n}")), 100 + 2 * n, 1500, |_| {
+            1.0
+        });
+        let b = trace(&dir.path().join(format!("b{n}")), 101 + 2 * n, 1500, |_| {
+            1.0
+        });
+        let d = diff(&[a], &[b]).expect("a comparison");
+        if d.verdict.real().next().is_some() {
+            wrong += 1;
+            continue;
+        }
+        assert!(
+            d.summary.ends_with("nothing changed by more than noise"),
+            "{}",
+            d.summary
+        );
+    }
+    // One of twenty is what 95% allows; more than three would be one chance in sixty.
+    assert!(wrong <= 3, "{wrong} of 20");
+}
+
+#[test]
+fn traces_with_nothing_in_common_are_refused() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let a = trace(&dir.path().join("a"), 1, 10, |_| 1.0);
+    let b = trace(&dir.path().join("b"), 2, 10, |_| 1.0);
+    let e = diff(&[a], &[b]).expect_err("ten requests are too few");
+    assert!(e.to_string().contains("nothing in common"), "{e}");
+}

@@ -1,0 +1,160 @@
+//! Flame graphs: folded stacks (`a;b;c 1234`), which every flame graph tool reads, and a page that needs no other file.
+//!
+//! With call stacks in the trace: time on a CPU by stack, and time off it by the stack that the wait began in and by why.
+//! Without: time of requests and handshakes by what they are, their phase and their cause; without requests, of threads
+//! by name and cause. The unit is a microsecond.
+
+use std::collections::HashMap;
+use std::io::Write;
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use loadline_trace::Trace;
+use loadline_trace::duckdb::Connection;
+use serde_json::json;
+
+use crate::Written;
+use crate::scratch::Scratch;
+
+/// The page; `/*DATA*/` stands for the stacks, `/*TITLE*/` for what was recorded.
+const PAGE: &str = include_str!("flame.html");
+
+/// A stack, the outermost frame first, and its time.
+type Folded = Vec<(Vec<String>, i64)>;
+
+pub fn write(trace: &Trace, out: &Path) -> Result<Written> {
+    let scratch = Scratch::open(trace, out)?;
+    let db = &scratch.db;
+    let sampled: i64 =
+        db.query_row("SELECT count(*) FROM samples WHERE kind = 'cpu'", [], |r| {
+            r.get(0)
+        })?;
+    let requests: i64 = db.query_row("SELECT count(*) FROM breakdown", [], |r| r.get(0))?;
+    let folded = if sampled > 0 {
+        by_code(db)?
+    } else if requests > 0 {
+        by_phase(db)?
+    } else {
+        by_thread(db)?
+    };
+
+    let (text, page) = (out.join("stacks.folded"), out.join("index.html"));
+    let mut file = std::io::BufWriter::new(
+        std::fs::File::create(&text).with_context(|| text.display().to_string())?,
+    );
+    for (stack, us) in &folded {
+        writeln!(file, "{} {us}", stack.join(";"))?;
+    }
+    file.flush()?;
+    let data = json!(folded);
+    let title = format!("{} · {:.1} s", trace.meta.target.name, trace.meta.seconds());
+    let title = json!(title).to_string();
+    // In a script nothing may look like its end.
+    let safe = |text: String| text.replace('<', "\\u003c");
+    let html = PAGE
+        .replace("/*TITLE*/\"\"", &safe(title))
+        .replace("/*DATA*/[]", &safe(data.to_string()));
+    std::fs::write(&page, html).with_context(|| page.display().to_string())?;
+    let mut notes = Vec::new();
+    if sampled == 0 {
+        notes.push("call stacks were not recorded: it shows phases and causes, not code".into());
+    }
+    Ok(Written {
+        files: vec![page, text],
+        notes,
+    })
+}
+
+fn collect(db: &Connection, sql: &str, columns: usize) -> Result<Folded> {
+    let mut statement = db.prepare(sql)?;
+    let rows = statement.query_map([], |r| {
+        let frames = (0..columns).map(|i| r.get::<_, Option<String>>(i));
+        let frames = frames.collect::<Result<Vec<_>, _>>()?;
+        Ok((frames, r.get::<_, i64>(columns)?))
+    })?;
+    let mut folded = Folded::new();
+    for row in rows {
+        let (frames, us) = row?;
+        let frames = frames.into_iter().flatten();
+        folded.push((frames.map(|f| frame(&f)).collect(), us));
+    }
+    Ok(folded)
+}
+
+/// A frame's text as the folded format allows it: one line, and no separator.
+fn frame(text: &str) -> String {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    words.join(" ").replace(';', ",")
+}
+
+fn by_phase(db: &Connection) -> Result<Folded> {
+    collect(
+        db,
+        "SELECT b.kind || 's', if(b.kind = 'request', s.name, b.phase), if(b.kind = 'request', b.phase, NULL), b.cause,
+                (sum(b.duration_ns) // 1000)::BIGINT AS us
+         FROM breakdown b JOIN spans s ON s.id = b.span WHERE b.kind IN ('request', 'tls_handshake')
+         GROUP BY ALL HAVING us > 0 ORDER BY ALL",
+        4,
+    )
+}
+
+fn by_thread(db: &Connection) -> Result<Folded> {
+    collect(
+        db,
+        "SELECT t.kind, t.name, s.cause, (sum(s.end_ns - s.begin_ns) // 1000)::BIGINT AS us
+         FROM states s JOIN threads t ON t.id = s.thread GROUP BY ALL HAVING us > 0 ORDER BY ALL",
+        3,
+    )
+}
+
+fn by_code(db: &Connection) -> Result<Folded> {
+    let mut frames: HashMap<i64, (Option<i64>, String)> = HashMap::new();
+    let mut statement = db.prepare("SELECT id, parent, name FROM stacks")?;
+    let rows = statement.query_map([], |r| Ok((r.get(0)?, r.get(1)?, r.get::<_, String>(2)?)))?;
+    for row in rows {
+        let (id, parent, name): (i64, Option<i64>, String) = row?;
+        frames.insert(id, (parent, frame(&name)));
+    }
+    let mut statement = db.prepare(
+        "SELECT 'on CPU', NULL, stack, (sum(weight) // 1000)::BIGINT AS us FROM samples WHERE kind = 'cpu'
+         GROUP BY ALL HAVING us > 0
+         UNION ALL
+         SELECT 'off CPU', s.cause, w.stack, (sum(s.end_ns - s.begin_ns) // 1000)::BIGINT AS us
+         FROM states s JOIN waits w ON w.id = s.wait
+         WHERE w.stack IS NOT NULL AND s.cause NOT IN ('running', 'runnable', 'idle') GROUP BY ALL HAVING us > 0
+         ORDER BY ALL",
+    )?;
+    let rows = statement.query_map([], |r| {
+        Ok((
+            r.get::<_, String>(0)?,
+            r.get::<_, Option<String>>(1)?,
+            r.get::<_, i64>(2)?,
+            r.get::<_, i64>(3)?,
+        ))
+    })?;
+    let mut folded = Folded::new();
+    for row in rows {
+        let (root, cause, stack, us) = row?;
+        let mut path = Vec::new();
+        let mut next = Some(stack);
+        while let Some((parent, name)) = next.and_then(|id| frames.get(&id)) {
+            path.push(name.clone());
+            next = *parent;
+        }
+        path.push(root);
+        path.reverse();
+        path.extend(cause);
+        folded.push((path, us));
+    }
+    Ok(folded)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_frame_holds_no_separator_of_the_folded_format() {
+        assert_eq!(frame("SELECT a;\n  b"), "SELECT a, b");
+    }
+}
