@@ -43,6 +43,9 @@ enum Command {
     Characterize(commands::characterize::Args),
     Simulate(commands::simulate::Args),
     Counters(commands::counters::Args),
+    Model(commands::model::Args),
+    Whatif(commands::whatif::Args),
+    Compare(commands::compare::Args),
 }
 
 /// An error in what the user asked for, as against one in doing it: exit code 2.
@@ -70,6 +73,9 @@ fn main() -> ExitCode {
         Command::Characterize(args) => commands::characterize::run(args),
         Command::Simulate(args) => commands::simulate::run(args),
         Command::Counters(args) => commands::counters::run(args),
+        Command::Model(args) => commands::model::run(args),
+        Command::Whatif(args) => commands::whatif::run(args),
+        Command::Compare(args) => commands::compare::run(args),
     };
     match result {
         Ok(code) => code,

@@ -2,12 +2,15 @@
 
 pub mod arm;
 pub mod characterize;
+pub mod compare;
 pub mod counters;
 pub mod diagnose;
 pub mod load;
+pub mod model;
 pub mod open;
 pub mod query;
 pub mod record;
 pub mod recover;
 pub mod report;
 pub mod simulate;
+pub mod whatif;
