@@ -34,6 +34,8 @@ const LIGHT: f64 = 0.1;
 const RESOLUTION: f64 = 0.01;
 /// Models whose parameters are drawn within their intervals.
 const DRAWS: usize = 8;
+/// A run whose warm-up has no end yet becomes longer, up to so many times.
+const LONGER: u64 = 8;
 /// A factor of a sensitivity, and what it is divided by to speak of one per cent.
 const LESS: f64 = 0.8;
 
@@ -208,13 +210,26 @@ impl Question {
     pub(crate) fn at(&self, values: &[Setting], load: f64) -> Result<Answer> {
         let mut all = values.to_vec();
         all.push((self.load.clone(), format!("{load}")));
-        let options = Options {
-            seed: self.seed,
-            requests: Some(self.requests),
-            workers: 1,
-            ..Options::default()
-        };
-        Ok(simulate(&self.model(&all)?, &options))
+        let model = self.model(&all)?;
+        let mut requests = self.requests;
+        loop {
+            let options = Options {
+                seed: self.seed,
+                requests: Some(requests),
+                workers: 1,
+                ..Options::default()
+            };
+            let answer = simulate(&model, &options);
+            let settled = answer
+                .run
+                .as_ref()
+                .is_some_and(|r| r.warm_up_seconds.is_some());
+            // Sessions that have only begun to come are a lighter load than the one that is asked about.
+            if settled || answer.problem.is_some() || requests >= LONGER * self.requests {
+                return Ok(answer);
+            }
+            requests *= 2;
+        }
     }
 
     /// The load at which something would be at its limit, from one run at a light one.
