@@ -35,7 +35,7 @@ const RESOLUTION: f64 = 0.01;
 /// Models whose parameters are drawn within their intervals.
 const DRAWS: usize = 8;
 /// A run whose warm-up has no end yet becomes longer, up to so many times.
-const LONGER: u64 = 8;
+const LONGER: u64 = 4;
 /// A factor of a sensitivity, and what it is divided by to speak of one per cent.
 const LESS: f64 = 0.8;
 

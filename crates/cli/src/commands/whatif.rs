@@ -48,7 +48,7 @@ pub struct Args {
     #[arg(long)]
     sensitivities: bool,
     /// Requests of one run: many times what a session lasts, whose beginning does not count
-    #[arg(long, value_name = "N", default_value = "60000")]
+    #[arg(long, value_name = "N", default_value = "40000")]
     requests: NonZeroU64,
     /// Equal seeds, equal results
     #[arg(long, value_name = "N", default_value_t = 1)]
