@@ -34,9 +34,10 @@ mod verdict;
 mod warming;
 mod words;
 
+pub use curve::GOODPUT;
 pub use measured::Point;
 pub use objective::Objective;
 pub use plan::Parameters;
 pub use render::text::summary;
-pub use result::Result as Characterization;
+pub use result::{FORMAT, Result as Characterization};
 pub use run::{Event, Options, Outcome, Refused, Which, characterize};

@@ -47,6 +47,9 @@ enum Command {
     Simulate(commands::simulate::Args),
     Counters(commands::counters::Args),
     Share(commands::share::Args),
+    Model(commands::model::Args),
+    Whatif(commands::whatif::Args),
+    Compare(commands::compare::Args),
 }
 
 /// An error in what the user asked for, as against one in doing it: exit code 2.
@@ -78,6 +81,9 @@ fn main() -> ExitCode {
         Command::Simulate(args) => commands::simulate::run(args),
         Command::Counters(args) => commands::counters::run(args),
         Command::Share(args) => commands::share::run(args),
+        Command::Model(args) => commands::model::run(args),
+        Command::Whatif(args) => commands::whatif::run(args),
+        Command::Compare(args) => commands::compare::run(args),
     };
     match result {
         Ok(code) => code,

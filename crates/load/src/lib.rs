@@ -55,8 +55,8 @@ pub use parts::{run_part, run_parts};
 pub use replay::Replay;
 pub use run::{Options, Part, Progress, run};
 pub use scenario::{
-    Abandon, Arrivals, Client, Http, Keys, Process, Scenario, TicketPolicy, Versions,
-    parse_duration,
+    Abandon, Arrivals, Client, Http, Keys, Outline, OutlinePage, Process, Scenario, TicketPolicy,
+    Versions, parse_duration,
 };
 pub use schedule::{Phase, Schedule};
 pub use stats::{Failure, Sessions};

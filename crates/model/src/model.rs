@@ -29,6 +29,8 @@ pub struct Model {
     pub precision: Option<f64>,
     /// Parameters as used, in the order of their names.
     pub parameters: BTreeMap<String, String>,
+    /// Those parameters that were fitted and not set: with their intervals.
+    pub uncertain: Vec<Uncertain>,
     /// Machines.
     pub machines: Vec<Machine>,
     /// Thread pools.
@@ -59,6 +61,19 @@ pub struct Model {
     pub phases: Vec<String>,
     /// What is suspicious but not wrong.
     pub warnings: Vec<String>,
+}
+
+/// A parameter that is known only so well.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Uncertain {
+    /// Its name.
+    pub name: String,
+    /// Its value.
+    pub value: f64,
+    /// Half the width of its 95% interval.
+    pub ci95: f64,
+    /// What it may be.
+    pub range: Option<(f64, f64)>,
 }
 
 /// Cores and a scheduler.
@@ -330,6 +345,8 @@ pub struct Class {
     pub backoff: Option<Dist>,
     /// Factor by which the pause grows with each retry.
     pub backoff_growth: f64,
+    /// Work that nobody waits for: left out of what is said of all requests, and of the load line.
+    pub background: bool,
 }
 
 /// Where requests come from.
@@ -345,6 +362,8 @@ pub struct Source {
     pub next: Vec<Vec<(usize, f64)>>,
     /// Pause between requests of one session, and of a closed client between sessions.
     pub think: Option<Dist>,
+    /// Whether a request that fails ends its session, as visitors leave who do not get their page.
+    pub leaves: bool,
     /// When closed clients have done their work and leave.
     pub quota: Option<Quota>,
 }

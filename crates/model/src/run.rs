@@ -279,8 +279,9 @@ fn precise_enough(model: &Model, engine: &Engine<'_>, precision: f64) -> bool {
     (0..model.classes.len()).all(|class| {
         let m = meters.class(class);
         let total: f64 = segments.iter().map(|s| s.meters[m + 1]).sum();
-        // A class of which nothing is seen cannot be waited for.
+        // A class of which nothing is seen cannot be waited for, nor one that nobody waits for.
         total == 0.0
+            || model.classes[class].background
             || (answer::ratio(&segments, m + 2, Some(m + 1)).relative() <= precision
                 && answer::ratio(&segments, m + 1, None).relative() <= precision)
     })

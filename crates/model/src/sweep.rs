@@ -96,7 +96,7 @@ pub struct LoadLine {
     pub offered: f64,
     /// Requests per second completed well there.
     pub goodput: f64,
-    /// 95th percentile of response time there, in seconds, of the slowest class.
+    /// 95th percentile of response time there, in seconds: of all requests, or where only classes are known, of the slowest.
     pub p95: f64,
     /// Requests per second offered at the next point, which does not hold.
     pub fails_at: f64,
@@ -217,6 +217,15 @@ struct Held<'a> {
 
 impl Held<'_> {
     fn of(point: &Point) -> Held<'_> {
+        // All together where that is known: an objective is about requests, whatever their class.
+        if let Some(all) = &point.answer.all {
+            return Held {
+                point,
+                offered: all.offered,
+                goodput: all.throughput.value,
+                p95: all.response_time.p95,
+            };
+        }
         let classes = || point.answer.classes.0.iter().map(|c| &c.1);
         Held {
             point,
@@ -294,15 +303,7 @@ fn knee(points: &[Point]) -> Option<Knee> {
         .iter()
         .filter_map(|p| {
             let x = p.values[0].1.parse().ok()?;
-            Some((
-                x,
-                p.answer
-                    .classes
-                    .0
-                    .iter()
-                    .map(|c| c.1.throughput.value)
-                    .sum(),
-            ))
+            Some((x, Held::of(p).goodput))
         })
         .collect();
     let first = curve.first()?;

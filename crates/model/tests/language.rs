@@ -195,3 +195,90 @@ fn the_small_example_is_small_and_has_a_load_line_that_more_connections_move() {
     let (few, many) = (line("2"), line("20"));
     assert!(few < 0.8 * many, "{few} and {many}");
 }
+
+#[test]
+fn a_quantile_function_is_drawn_linearly_between_its_points() {
+    let model = |points: &str| {
+        format!(
+            "[stations.q]\nservers = \"unlimited\"\n[classes.r]\nrate = 100\nprogram = [ {{ visit = \"q\", time = \"2 * quantiles({points})\" }} ]\n"
+        )
+    };
+    let a = simulate(
+        &from_text(&model("0, 1ms, 0.5, 1ms, 1, 3ms"), "t.toml", &[])
+            .unwrap_or_else(|e| panic!("{e}")),
+        &options(200_000),
+    );
+    let r = &a.classes.get("r").unwrap().response_time;
+    // Half is 2 ms, the rest uniform from 2 to 6 ms.
+    assert!(
+        (r.mean.value - 3e-3).abs() < 3e-5 && (r.p95 - 5.6e-3).abs() < 1e-4,
+        "{r:?}"
+    );
+    for (points, why) in [
+        ("0, 1ms", "pairs"),
+        ("0.1, 1ms, 1, 2ms", "first probability 0"),
+        ("0, 2ms, 1, 1ms", "must not fall"),
+        ("0, 1ms, 0.5, 2ms, 0.5, 3ms, 1, 4ms", "must rise"),
+    ] {
+        let e = error(&model(points));
+        assert!(e.contains("t.toml:5") && e.contains(why), "{points}: {e}");
+    }
+}
+
+#[test]
+fn what_is_fitted_has_its_interval_until_it_is_set() {
+    let text = "[parameters]\nd = { default = \"10ms\", ci95 = \"0.5ms\", range = [0, 1] }\n[stations.q]\n[classes.r]\nrate = 10\nprogram = [ { visit = \"q\", time = \"exp(d)\" } ]\n";
+    let known = |set: &[(String, String)]| {
+        from_text(text, "t.toml", set)
+            .unwrap_or_else(|e| panic!("{e}"))
+            .uncertain
+    };
+    let of = known(&[]);
+    assert_eq!(
+        (of[0].name.as_str(), of[0].value, of[0].ci95),
+        ("d", 0.01, 0.0005)
+    );
+    assert!(known(&[("d".into(), "9ms".into())]).is_empty());
+    let e = error(&text.replace("0.5ms", "-1ms"));
+    assert!(e.contains("t.toml:2: d.ci95"), "{e}");
+}
+
+#[test]
+fn work_in_the_background_is_no_request() {
+    let text = "[stations.q]\nservers = \"unlimited\"\n[classes.r]\nrate = 10\nprogram = [ { visit = \"q\", time = 0.01 } ]\n\
+        [classes.vm]\nbackground = true\nrate = 50\nprogram = [ { visit = \"q\", time = 1 } ]\n";
+    let model = from_text(text, "t.toml", &[]).unwrap_or_else(|e| panic!("{e}"));
+    let all = simulate(&model, &options(60_000)).all.unwrap();
+    assert!(
+        (all.throughput.value - 10.0).abs() < 0.5,
+        "{:?}",
+        all.throughput
+    );
+    assert!(
+        (all.response_time.p95 - 0.01).abs() < 1e-4,
+        "{:?}",
+        all.response_time
+    );
+}
+
+#[test]
+fn a_visitor_who_does_not_get_a_page_leaves_if_the_model_says_so() {
+    let text = |leave: &str| {
+        format!(
+            "[stations.q]\nservers = \"unlimited\"\n[classes.good]\nprogram = [ {{ visit = \"q\", time = 0.01 }} ]\n\
+             [classes.bad]\nprogram = [ {{ fail = true }} ]\n\
+             [sessions.s]\nrate = 10\n{leave}start = {{ bad = 1 }}\nnext = {{ bad = {{ good = 1 }}, good = {{ end = 1 }} }}\n"
+        )
+    };
+    let good = |leave: &str| {
+        let model = from_text(&text(leave), "t.toml", &[]).unwrap_or_else(|e| panic!("{e}"));
+        simulate(&model, &options(20_000))
+            .classes
+            .get("good")
+            .unwrap()
+            .throughput
+            .value
+    };
+    assert!((good("") - 10.0).abs() < 1.0);
+    assert_eq!(good("on_failure = \"leave\"\n"), 0.0);
+}

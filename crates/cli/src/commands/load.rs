@@ -239,7 +239,8 @@ fn write_page(path: &Path, arrivals: Arrivals, summary: &Summary) -> Result<()> 
         .with_context(|| format!("--html {}", path.display()))
 }
 
-fn scenario(name: &str) -> Result<Scenario> {
+/// A built-in scenario, or one from a file.
+pub fn scenario(name: &str) -> Result<Scenario> {
     if let Some(builtin) = Scenario::builtin(name) {
         return Ok(builtin);
     }

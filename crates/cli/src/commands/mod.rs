@@ -2,12 +2,14 @@
 
 pub mod arm;
 pub mod characterize;
+pub mod compare;
 pub mod counters;
 pub mod diagnose;
 pub mod diff;
 pub mod export;
 pub mod import;
 pub mod load;
+pub mod model;
 pub mod open;
 pub mod query;
 pub mod record;
@@ -15,3 +17,4 @@ pub mod recover;
 pub mod report;
 pub mod share;
 pub mod simulate;
+pub mod whatif;

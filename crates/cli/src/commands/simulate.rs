@@ -63,7 +63,8 @@ pub struct Args {
     example_config: bool,
 }
 
-fn setting(text: &str) -> Result<Setting, String> {
+/// `NAME=VALUE`.
+pub fn setting(text: &str) -> Result<Setting, String> {
     let (name, value) = text.split_once('=').ok_or("it must be NAME=VALUE")?;
     Ok((name.trim().to_owned(), value.trim().to_owned()))
 }

@@ -11,6 +11,7 @@
 mod client;
 mod duration;
 mod links;
+mod outline;
 mod parse;
 mod parse_arrivals;
 mod place;
@@ -20,6 +21,7 @@ mod walk;
 pub use client::{Abandon, Client, Http, Keys, TicketPolicy};
 pub use duration::parse_duration;
 pub(crate) use links::find;
+pub use outline::{Outline, OutlinePage};
 pub(crate) use template::{Slot, Template};
 pub(crate) use walk::{Ask, Walk};
 

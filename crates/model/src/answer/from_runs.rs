@@ -70,13 +70,17 @@ impl Evidence {
         self.total(meter) / self.runs.iter().flatten().map(|s| s.seconds).sum::<f64>()
     }
 
-    fn quantile(&self, class: usize, p: f64) -> Estimate {
+    fn histogram(part: &[Segment], classes: &[usize]) -> Histogram {
+        let mut all = Histogram::default();
+        for s in part {
+            classes.iter().for_each(|&c| all.add(&s.responses[c]));
+        }
+        all
+    }
+
+    fn quantile(&self, classes: &[usize], p: f64) -> Estimate {
         // Percentiles of short batches are biased: ten long ones instead of thirty short ones.
-        let of = |part: &[Segment]| {
-            let mut all = Histogram::default();
-            part.iter().for_each(|s| all.add(&s.responses[class]));
-            all.quantile(p)
-        };
+        let of = |part: &[Segment]| Evidence::histogram(part, classes).quantile(p);
         match self.runs.as_slice() {
             [one] => {
                 let whole = of(one);
@@ -132,9 +136,18 @@ pub fn from_runs(model: &Model, options: &Options, outcomes: Vec<Outcome>) -> An
         ),
         classes: Named(
             (0..model.classes.len())
-                .map(|c| class(model, meters, &evidence, &level, c))
+                .map(|c| {
+                    let answer = together(meters, &evidence, &level, &[c]);
+                    (model.classes[c].name.clone(), answer)
+                })
                 .collect(),
         ),
+        all: {
+            let asked: Vec<usize> = (0..model.classes.len())
+                .filter(|&c| !model.classes[c].background)
+                .collect();
+            Some(together(meters, &evidence, &level, &asked))
+        },
         stations: Named(stations(model, meters, &evidence, &level)),
         phases: Named(
             (0..model.phases.len())
@@ -208,14 +221,12 @@ fn thin(curve: &[(f64, f64)], most: usize) -> Vec<(f64, f64)> {
 
 pub(super) type Level<'a> = &'a dyn Fn(usize) -> usize;
 
-fn class(
-    model: &Model,
-    meters: &Meters,
-    e: &Evidence,
-    level: Level<'_>,
-    c: usize,
-) -> (String, ClassAnswer) {
-    let m = meters.class(c);
+/// What some classes come to together.
+fn together(meters: &Meters, e: &Evidence, level: Level<'_>, classes: &[usize]) -> ClassAnswer {
+    let of = |offset: usize| -> Vec<usize> {
+        classes.iter().map(|&c| meters.class(c) + offset).collect()
+    };
+    let sum = |above: Vec<usize>| e.estimate(|part| quotient(part, &above, None));
     let mut failures = Vec::new();
     for (name, offset) in [
         ("failed_attempts", 3),
@@ -224,20 +235,25 @@ fn class(
         ("lost", 6),
         ("retried", 7),
     ] {
-        if e.total(m + offset) > 0.0 {
-            failures.push((name.to_string(), e.rate(m + offset)));
+        if of(offset).iter().any(|&m| e.total(m) > 0.0) {
+            let rate = of(offset).iter().map(|&m| e.rate(m)).sum();
+            failures.push((name.to_string(), rate));
         }
     }
     let mut all = Histogram::default();
-    e.runs
-        .iter()
-        .flatten()
-        .for_each(|s| all.add(&s.responses[c]));
-    let (p95, p99) = (e.quantile(c, 0.95), e.quantile(c, 0.99));
-    let answer = ClassAnswer {
-        throughput: e.ratio(m + 1, None),
+    for run in &e.runs {
+        all.add(&Evidence::histogram(run, classes));
+    }
+    let (p95, p99) = (e.quantile(classes, 0.95), e.quantile(classes, 0.99));
+    let (completed, times) = (of(1), of(2));
+    let mean = completed.iter().any(|&m| e.total(m) > 0.0).then(|| {
+        e.estimate(|part| quotient(part, &times, None) / quotient(part, &completed, None))
+    });
+    let present = classes.iter().map(|&c| level(meters.in_system[c]));
+    ClassAnswer {
+        throughput: sum(completed),
         response_time: ResponseTime {
-            mean: e.seen(m + 2, m + 1).unwrap_or(Estimate::exact(f64::NAN)),
+            mean: mean.unwrap_or(Estimate::exact(f64::NAN)),
             p50: all.quantile(0.5),
             p95: p95.value,
             p99: p99.value,
@@ -245,9 +261,8 @@ fn class(
             p99_ci95: p99.ci95,
             histogram: all.coarse(40),
         },
-        in_system: e.ratio(level(meters.in_system[c]), None),
-        offered: e.rate(m),
+        in_system: sum(present.collect()),
+        offered: of(0).iter().map(|&m| e.rate(m)).sum(),
         failures: Named(failures),
-    };
-    (model.classes[c].name.clone(), answer)
+    }
 }

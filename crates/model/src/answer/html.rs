@@ -7,7 +7,8 @@ use loadline_plot::{Chart, Drawing, Mark, NEUTRAL, STYLE, Series, escape};
 /// Above it dots would hide the line.
 const MOST_DOTS: usize = 40;
 
-fn frame(title: &str, body: &str) -> String {
+/// A self-contained page around some HTML, with the plots' style.
+pub fn frame(title: &str, body: &str) -> String {
     format!(
         "<!doctype html><html lang=en><meta charset=utf-8><meta name=viewport content='width=device-width'>\
          <title>{0}</title><style>{STYLE}body{{background:var(--ground);color:var(--text);font:15px/1.5 system-ui,sans-serif;\

@@ -6,7 +6,7 @@ mod parts;
 mod text;
 
 pub use from_runs::{from_runs, precise_over_runs, ratio};
-pub use html::{page, sweep_page};
+pub use html::{frame, page, sweep_page};
 pub use text::{answer_text, sweep_text};
 
 use loadline_stats::Estimate;
@@ -55,6 +55,9 @@ pub struct Answer {
     pub parameters: Named<String>,
     /// Per request class.
     pub classes: Named<ClassAnswer>,
+    /// All classes together but those of the background; absent from a solver's answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub all: Option<ClassAnswer>,
     /// Per station, pool, resource and machine.
     pub stations: Named<StationAnswer>,
     /// Per phase that programs mark.

@@ -180,11 +180,11 @@ impl Engine<'_> {
         let meter = self.meters.class(class);
         self.record.add(meter + 1, 1.0);
         self.record.add(meter + 2, length.seconds());
-        self.leave_system(act);
+        self.leave_system(act, true);
     }
 
     /// A request is over, well or not: the session goes on or ends.
-    pub(super) fn leave_system(&mut self, act: u32) {
+    pub(super) fn leave_system(&mut self, act: u32, well: bool) {
         self.rest_connections(act);
         let now = self.now;
         let a = &mut self.acts[act as usize];
@@ -207,7 +207,8 @@ impl Engine<'_> {
             self.over = self.working == 0;
             return;
         }
-        if let Some(next) = choose(&source.next[class], &mut self.choose) {
+        let goes_on = well || !source.leaves;
+        if goes_on && let Some(next) = choose(&source.next[class], &mut self.choose) {
             a.class = next;
             self.think_then_begin(act, false);
             return;

@@ -57,7 +57,7 @@ impl Engine<'_> {
             self.record.add(meter + 6, 1.0);
             // Counts towards the length of the run, so that a system that serves nobody still comes to an end.
             self.record.completions += 1;
-            self.leave_system(act);
+            self.leave_system(act, false);
             return;
         }
         a.retries += 1;

@@ -4,7 +4,7 @@ use super::expr::{Value, dist, number};
 use loadline_stats::random::{Dist, by_mean_and_scv};
 use std::path::Path;
 
-const FUNCTIONS: [&str; 24] = [
+const FUNCTIONS: [&str; 25] = [
     "if",
     "min",
     "max",
@@ -29,6 +29,7 @@ const FUNCTIONS: [&str; 24] = [
     "fit",
     "mix",
     "empirical",
+    "quantiles",
 ];
 
 /// The sum: of a distribution and anything, the distribution of the sum of independent draws.
@@ -113,6 +114,9 @@ pub(super) fn call(name: &str, arguments: Vec<Value>, folder: &Path) -> Result<V
         return Ok(Value::Dist(Dist::Mixture(parts)));
     }
     let a: Vec<f64> = arguments.iter().map(number).collect::<Result<_, _>>()?;
+    if name == "quantiles" {
+        return quantiles(&a).map(Value::Dist);
+    }
     let positive = |x: f64, what: &str| {
         if x > 0.0 && x.is_finite() {
             Ok(x)
@@ -242,4 +246,34 @@ pub(super) fn call(name: &str, arguments: Vec<Value>, folder: &Path) -> Result<V
         }
     };
     Ok(Value::Dist(dist))
+}
+
+/// `quantiles(0, a, 0.5, b, 1, c)`: a quantile function by its points, linear between them.
+fn quantiles(arguments: &[f64]) -> Result<Dist, String> {
+    let usage =
+        "quantiles takes pairs (probability, value, …), the first probability 0, the last 1";
+    let table: Vec<(f64, f64)> = arguments.chunks_exact(2).map(|c| (c[0], c[1])).collect();
+    if arguments.len() < 4 || !arguments.len().is_multiple_of(2) {
+        return Err(format!("{usage}; it has {} arguments", arguments.len()));
+    }
+    if table[0].0 != 0.0 || table[table.len() - 1].0 != 1.0 {
+        return Err(usage.into());
+    }
+    let known = |x: f64| x >= 0.0 && x.is_finite();
+    if let Some(pair) = table.iter().find(|&&(p, x)| !known(p) || !known(x)) {
+        return Err(format!(
+            "quantiles: ({}, {}) must be 0 or more and finite",
+            pair.0, pair.1
+        ));
+    }
+    match table
+        .windows(2)
+        .find(|w| w[1].0 <= w[0].0 || w[1].1 < w[0].1)
+    {
+        Some(w) => Err(format!(
+            "quantiles: ({}, {}) after ({}, {}): probabilities must rise, values must not fall",
+            w[1].0, w[1].1, w[0].0, w[0].1
+        )),
+        None => Ok(Dist::Quantiles(table.into())),
+    }
 }

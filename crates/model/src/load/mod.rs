@@ -51,10 +51,10 @@ pub fn from_file(path: &Path, settings: &[Setting]) -> Result<Model, LoadError> 
 /// Reads a model from text; `file` is for messages, and where relative paths in it begin.
 pub fn from_text(text: &str, file: &str, settings: &[Setting]) -> Result<Model, LoadError> {
     let root = like::resolve(tree::parse(text, file)?, file)?;
-    let parameters = parameters::evaluate(&root, file, settings)?;
+    let parameters::Parameters { values, uncertain } = parameters::evaluate(&root, file, settings)?;
     let context = Context {
         file,
-        parameters: &parameters,
+        parameters: &values,
     };
     let root = Section::root(&context, &root)?;
     let mut model = Model {
@@ -63,7 +63,8 @@ pub fn from_text(text: &str, file: &str, settings: &[Setting]) -> Result<Model, 
     };
     model.title = root.text("title")?.unwrap_or_default();
     model.precision = root.number("precision", 1e-6, 0.5)?;
-    for (name, value) in parameters.iter() {
+    model.uncertain = uncertain;
+    for (name, value) in values.iter() {
         model.parameters.insert(name.clone(), value.to_string());
     }
     root.known("parameters");

@@ -2,10 +2,12 @@
 //!
 //! `clients = 8`, `demand = "5ms"`, or with documentation and a range:
 //! `clients = { default = 8, range = [1, 1000], help = "…" }`, `database = { default = "A", choices = ["A", "B"] }`.
+//! What was fitted has the half width of its 95% interval: `page = { default = "3ms", ci95 = "0.1ms" }`.
 
 use super::expr::{Scope, Value};
 use super::tree::{Kind, Node};
 use super::{LoadError, Setting, nearest};
+use crate::model::Uncertain;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -20,8 +22,9 @@ pub(super) fn evaluate(
     root: &Node,
     file: &str,
     settings: &[Setting],
-) -> Result<BTreeMap<String, Value>, LoadError> {
+) -> Result<Parameters, LoadError> {
     let mut values = BTreeMap::new();
+    let mut uncertain = Vec::new();
     let wrong = |line: usize, message: String| LoadError {
         file: file.to_string(),
         line,
@@ -68,7 +71,12 @@ pub(super) fn evaluate(
             .rev()
             .find(|(n, _)| n == name)
             .map(|(_, text)| text.as_str());
-        let (default, choices, range) = details(node, name, &wrong)?;
+        let Details {
+            default,
+            choices,
+            range,
+            ci95,
+        } = details(node, name, &wrong)?;
         let value = match (given, &default.kind) {
             (Some(text), _) if choices.is_some() => {
                 Value::Text(text.trim_matches(['\'', '"']).to_string())
@@ -101,12 +109,48 @@ pub(super) fn evaluate(
         {
             return Err(unfit(format!("from {low} to {high}")));
         }
+        if let Some(ci95) = ci95 {
+            let half = match &ci95.kind {
+                Kind::Number(x) => Ok(Value::Number(*x)),
+                Kind::Text(text) => evaluate_one(&values, file, text),
+                other => Err(format!("it is {}", other.name())),
+            };
+            match (half, &value) {
+                (Ok(Value::Number(ci95)), Value::Number(x)) if ci95 >= 0.0 => {
+                    // What the user sets is taken as it is.
+                    if given.is_none() {
+                        uncertain.push(Uncertain {
+                            name: name.clone(),
+                            value: *x,
+                            ci95,
+                            range,
+                        });
+                    }
+                }
+                (Err(e), _) => return Err(wrong(ci95.line, format!("{name}.ci95: {e}"))),
+                _ => {
+                    let must = "it must be a number of 0 or more, of a parameter that is a number";
+                    return Err(wrong(ci95.line, format!("{name}.ci95: {must}")));
+                }
+            }
+        }
         values.insert(name.clone(), value);
     }
-    Ok(values)
+    Ok(Parameters { values, uncertain })
 }
 
-type Details<'a> = (&'a Node, Option<Vec<String>>, Option<(f64, f64)>);
+/// Parameters as they are, and what is not exactly known of them.
+pub(super) struct Parameters {
+    pub values: BTreeMap<String, Value>,
+    pub uncertain: Vec<Uncertain>,
+}
+
+struct Details<'a> {
+    default: &'a Node,
+    choices: Option<Vec<String>>,
+    range: Option<(f64, f64)>,
+    ci95: Option<&'a Node>,
+}
 
 fn details<'a>(
     node: &'a Node,
@@ -114,13 +158,19 @@ fn details<'a>(
     wrong: &impl Fn(usize, String) -> LoadError,
 ) -> Result<Details<'a>, LoadError> {
     let Kind::Table(entries) = &node.kind else {
-        return Ok((node, None, None));
+        return Ok(Details {
+            default: node,
+            choices: None,
+            range: None,
+            ci95: None,
+        });
     };
-    let (mut default, mut choices, mut range) = (None, None, None);
+    let (mut default, mut choices, mut range, mut ci95) = (None, None, None, None);
     for (key, line, value) in entries {
         match (key.as_str(), &value.kind) {
             ("default", _) => default = Some(value),
             ("help", Kind::Text(_)) => {}
+            ("ci95", _) => ci95 = Some(value),
             ("choices", Kind::List(list)) => {
                 let words: Vec<String> = list
                     .iter()
@@ -152,13 +202,20 @@ fn details<'a>(
             _ => {
                 return Err(wrong(
                     *line,
-                    format!("{name}.{key} is not known; there are default, range, choices, help"),
+                    format!(
+                        "{name}.{key} is not known; there are default, range, choices, ci95, help"
+                    ),
                 ));
             }
         }
     }
     let default = default.ok_or_else(|| wrong(node.line, format!("{name}.default is missing")))?;
-    Ok((default, choices, range))
+    Ok(Details {
+        default,
+        choices,
+        range,
+        ci95,
+    })
 }
 
 fn evaluate_one(values: &BTreeMap<String, Value>, file: &str, text: &str) -> Result<Value, String> {

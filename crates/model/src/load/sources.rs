@@ -39,6 +39,7 @@ pub(super) fn read(root: &Section<'_>, model: &mut Model) -> Result<(), LoadErro
             retries,
             backoff: s.time("backoff")?,
             backoff_growth: s.number("backoff_growth", 0.0, 100.0)?.unwrap_or(1.0),
+            background: s.flag("background")?,
         });
     }
     if let Some((_, s)) = classes.iter().find(|(name, _)| name == END) {
@@ -64,6 +65,7 @@ pub(super) fn read(root: &Section<'_>, model: &mut Model) -> Result<(), LoadErro
                 start: vec![(i, 1.0)],
                 next,
                 think,
+                leaves: false,
             });
         }
         s.finish()?;
@@ -86,6 +88,9 @@ pub(super) fn read(root: &Section<'_>, model: &mut Model) -> Result<(), LoadErro
             start,
             next,
             think: s.time("think")?,
+            leaves: s
+                .choice("on_failure", &[("go-on", false), ("leave", true)])?
+                .unwrap_or(false),
             quota,
         });
         s.finish()?;

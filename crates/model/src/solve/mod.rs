@@ -9,9 +9,10 @@ pub mod mva;
 pub mod product_form;
 pub mod queues;
 
-use crate::answer::{Answer, ResponseTime};
+use crate::answer::{Answer, ClassAnswer, ResponseTime};
 use crate::model::Model;
 use crate::run::{Options, simulate};
+use loadline_stats::Estimate;
 use std::str::FromStr;
 
 /// Who answers.
@@ -92,8 +93,34 @@ fn with_percentiles(mut exact: Answer, model: &Model, options: &Options) -> Answ
             };
         }
     }
+    exact.all = simulated
+        .all
+        .and_then(|percentiles| together(&exact, model, percentiles));
     exact.solver += ", percentiles by simulation";
     exact.warnings = simulated.warnings;
     exact.run = simulated.run;
     exact
+}
+
+/// What the classes of an exact answer come to together, with percentiles from elsewhere.
+fn together(exact: &Answer, model: &Model, percentiles: ClassAnswer) -> Option<ClassAnswer> {
+    let asked: Vec<&ClassAnswer> = model
+        .classes
+        .iter()
+        .filter(|c| !c.background)
+        .map(|c| exact.classes.get(&c.name))
+        .collect::<Option<_>>()?;
+    let sum = |of: fn(&ClassAnswer) -> f64| asked.iter().map(|c| of(c)).sum::<f64>();
+    let throughput = sum(|c| c.throughput.value);
+    let time = sum(|c| c.throughput.value * c.response_time.mean.value);
+    Some(ClassAnswer {
+        throughput: Estimate::exact(throughput),
+        response_time: ResponseTime {
+            mean: Estimate::exact(time / throughput),
+            ..percentiles.response_time
+        },
+        in_system: Estimate::exact(sum(|c| c.in_system.value)),
+        offered: sum(|c| c.offered),
+        failures: percentiles.failures,
+    })
 }

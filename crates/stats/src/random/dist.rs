@@ -47,6 +47,8 @@ pub enum Dist {
     Scaled(f64, Box<Dist>),
     /// One of the observed values, each as likely.
     Empirical(Arc<[f64]>),
+    /// By its quantile function: (probability, value), both rising, the first probability 0 and the last 1; linear between.
+    Quantiles(Arc<[(f64, f64)]>),
 }
 
 impl Dist {
@@ -69,6 +71,7 @@ impl Dist {
             Dist::Sum(parts) => parts.iter().map(Dist::mean).sum(),
             Dist::Scaled(factor, inner) => factor * inner.mean(),
             Dist::Empirical(values) => values.iter().sum::<f64>() / values.len() as f64,
+            Dist::Quantiles(table) => pieces(table).map(|(p, a, b)| p * 0.5 * (a + b)).sum(),
         }
     }
 
@@ -109,6 +112,12 @@ impl Dist {
             Dist::Empirical(values) => {
                 let mean = self.mean();
                 values.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / values.len() as f64
+            }
+            Dist::Quantiles(table) => {
+                let second: f64 = pieces(table)
+                    .map(|(p, a, b)| p * (a * a + a * b + b * b) / 3.0)
+                    .sum();
+                (second - self.mean().powi(2)).max(0.0)
             }
         }
     }
@@ -198,8 +207,24 @@ impl Dist {
                 let index = (stream.uniform() * values.len() as f64) as usize;
                 values[index.min(values.len() - 1)]
             }
+            Dist::Quantiles(table) => {
+                let u = stream.uniform();
+                let after = table.partition_point(|&(p, _)| p <= u);
+                let after = after.clamp(1, table.len() - 1);
+                let ((p, a), (q, b)) = (table[after - 1], table[after]);
+                if q > p {
+                    a + (b - a) * (u - p) / (q - p)
+                } else {
+                    b
+                }
+            }
         }
     }
+}
+
+/// Probability, least and greatest value of each piece of a quantile function.
+fn pieces(table: &[(f64, f64)]) -> impl Iterator<Item = (f64, f64, f64)> {
+    table.windows(2).map(|w| (w[1].0 - w[0].0, w[0].1, w[1].1))
 }
 
 /// For a normal cut off at zero: how far the mean moves, in deviations, and E[Z^2] of the standardized rest.
@@ -263,6 +288,7 @@ mod tests {
             Dist::Sum(vec![Dist::Constant(1.0), Dist::Exponential(1.0)]),
             Dist::Scaled(3.0, Box::new(Dist::Exponential(1.0))),
             Dist::Empirical(vec![1.0, 2.0, 6.0].into()),
+            Dist::Quantiles(vec![(0.0, 1.0), (0.5, 2.0), (0.9, 2.0), (1.0, 12.0)].into()),
         ]
     }
 

@@ -1,0 +1,119 @@
+"""The auction site as bench/predict needs it: warm on the CPUs of a cell, driven at a load, and recorded.
+
+The generator has CPU 1, the server CPU 0 (or both, where a cell says so). `reference` is what CPU 0 does of a fixed
+piece of work in a second: this kind of machine changes its speed, and a prediction cannot know to what."""
+
+import hashlib
+import json
+import os
+import re
+import subprocess
+import tempfile
+import time
+
+import harness
+from server import Server
+
+LOADLINE = harness.built("loadline")
+JAR = os.path.join(harness.ROOT, "bed", "auction", "target", "auction.jar")
+BROWSING = os.path.join(harness.ROOT, "crates", "load", "src", "scenario", "builtin", "browsing.toml")
+THINK = "500ms"
+HEAP = ("-Xms512m", "-Xmx512m")
+
+
+def reference(seconds=0.4):
+    """Units of work per second on CPU 0: hashing, which is arithmetic, and a walk over a table, which is memory."""
+    mine = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {0})
+    try:
+        table = list(range(0, 400_000, 7))
+        block = b"x" * 65536
+        done, begin = 0, time.perf_counter()
+        while time.perf_counter() - begin < seconds:
+            hashlib.sha256(block).digest()
+            sum(table[::3])
+            done += 1
+        return done / (time.perf_counter() - begin)
+    finally:
+        os.sched_setaffinity(0, mine)
+
+
+def scenario(folder, resume=None):
+    """Path of the browsing scenario, with other shares of resumption if they are given."""
+    with open(BROWSING) as f:
+        text = f.read()
+    if resume is not None:
+        text = re.sub(r"(?m)^resume_within = .*", f"resume_within = {resume:.1f}", text)
+        text = re.sub(r"(?m)^resume_across = .*", f"resume_across = {resume:.1f}", text)
+    path = os.path.join(folder, f"browsing-{resume}.toml")
+    with open(path, "w") as f:
+        f.write(text)
+    return path
+
+
+class Bed:
+    """A warm site. `options` are the site's own. Use it in a `with`."""
+
+    def __init__(self, options=(), cpus="0", warm=60, again=15):
+        self.folder = tempfile.TemporaryDirectory(prefix="predict-")
+        self.cpus = cpus
+        # On all CPUs first: the JVM chooses its collector and compiler threads by what it sees, and the JIT has help.
+        self.server = Server("auction", lambda port: [
+            "java", *HEAP, f"-javaagent:{harness.built('loadline-agent.jar')}", "-jar", JAR, "--port", "0", "--port-file", port,
+            "--max-seconds", "900", *options], on="0,1").ready()
+        self.plain = scenario(self.folder.name)
+        self.closed(warm)
+        if cpus != "0,1":
+            self.server.pin(cpus)
+        # Probes are placed before anything counts: placing them has methods compiled again.
+        subprocess.run([LOADLINE, "arm", str(self.server.pid)], capture_output=True, check=False)
+        self.probe = self.closed(again) if again else self.closed(1)
+
+    def generator(self, scenario_file, *arguments):
+        on = ["taskset", "-c", "1"] if self.cpus != "0,1" else []
+        return [*on, LOADLINE, "load", f"https://127.0.0.1:{self.server.port}", "--insecure", "--scenario", scenario_file, "--json",
+                *map(str, arguments)]
+
+    def closed(self, seconds, users=16):
+        """Sessions per second of users who do not think: what the site can do at most."""
+        out = subprocess.run(self.generator(self.plain, "--users", users, "--think", "0", "-d", f"{seconds}s"),
+                             capture_output=True, text=True, check=True)
+        load = json.loads(out.stdout)
+        sessions = load["sessions"]["completed"] + load["sessions"]["broken"] + 0.5 * load["sessions"]["active_at_end"]
+        return sessions / load["seconds"]
+
+    def at(self, rate, seconds, warmup, seed, resume=None, trace=None):
+        """What the generator saw at this many new sessions per second, the server's CPU per second, and the references
+        before and after; recorded meanwhile if `trace` says where to."""
+        before = reference()
+        path = scenario(self.folder.name, resume) if resume is not None else self.plain
+        command = self.generator(path, "--rate", f"{rate:.3f}", "--think", THINK, "--warmup", f"{warmup}s", "-d", f"{seconds}s", "--seed", seed)
+        generator = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        recorder = None
+        try:
+            time.sleep(warmup)
+            if trace:
+                recorder = subprocess.Popen(["taskset", "-c", "1", LOADLINE, "record", "--pid", str(self.server.pid), "-o", trace, "-d", f"{seconds - 1}s"],
+                                            stderr=subprocess.PIPE, text=True)
+            used, begin = self.server.cpu_seconds(), time.monotonic()
+            time.sleep(seconds - 0.3)
+            cpu = (self.server.cpu_seconds() - used) / (time.monotonic() - begin)
+            load = json.loads(generator.communicate(timeout=60)[0])
+            if recorder:
+                _, said = recorder.communicate(timeout=60)
+                if recorder.returncode != 0:
+                    raise RuntimeError(f"recording went wrong: {said[-800:]}")
+        finally:
+            for p in (generator, recorder):
+                if p and p.poll() is None:
+                    p.kill()
+                    p.wait()
+        load.pop("series", None)
+        return {"rate": rate, "cpu": cpu, "reference": [before, reference()], "load": load}
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.server.close()
+        self.folder.cleanup()

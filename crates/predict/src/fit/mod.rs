@@ -1,0 +1,306 @@
+//! From what was observed to the numbers of a model, each with its interval; or why there can be no model.
+//!
+//! Terms: a *route* is a request's method and path without query and numbers; a *class* is a route, or the rare ones
+//! gathered; a *part* of a request's CPU is that of the container, the service, with a pooled connection in hand, in
+//! statements; an *overhead* is CPU that no request shows.
+//!
+//! What always holds: the CPU of all parts, times how often they occurred, is the CPU that the process was seen to use,
+//! within [`UTILIZATION_LAW`]; else there is no model. What the recording does not determine is in `open`, by name.
+
+mod classes;
+mod overheads;
+mod sessions;
+
+use loadline_stats::law::{self, Fitted};
+use loadline_stats::{Estimate, by_batches};
+use serde::Serialize;
+
+use crate::observe::{About, Observed};
+pub use classes::{Class, Counts, Part, route};
+pub use overheads::{Collections, Costs, Stream};
+pub use sessions::{END, Think, Visitors, from_scenario, from_trace};
+
+/// How far the sum of all demands may be from the CPU that was used. Beyond it, the demands are not what costs.
+pub const UTILIZATION_LAW: f64 = 0.03;
+/// Above this utilization of its CPUs a server's demands have grown by what its threads do to each other.
+const MODERATE: f64 = 0.8;
+/// A recording with fewer requests says too little of any class.
+const FEWEST_REQUESTS: usize = 200;
+/// CPU of a switch, its waking and its wakeup under the recorder's kernel programs, in seconds, and of an event of the
+/// agent: 195, 220 and 173 ns (tracepoints on this kind of machine), 52 ns (`bench/event-cost`).
+const RECORDED_SWITCH: f64 = 588e-9;
+const RECORDED_EVENT: f64 = 52e-9;
+
+/// One kind of handshake.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Handshake {
+    /// How many were seen.
+    pub count: usize,
+    /// Its pieces: pause of the client before, CPU.
+    pub pieces: Vec<(Fitted, Fitted)>,
+}
+
+/// Everything that the model's file says.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Fit {
+    /// What was recorded.
+    pub about: About,
+    /// Classes, the most frequent first.
+    pub classes: Vec<Class>,
+    /// Full handshakes, if any were seen.
+    pub full: Option<Handshake>,
+    /// Resumed handshakes.
+    pub resumed: Option<Handshake>,
+    /// What serving costs besides.
+    pub costs: Costs,
+    /// The collector.
+    pub collections: Option<Collections>,
+    /// Work that nobody waits for.
+    pub background: Vec<Stream>,
+    /// Pools of connections: name, most in use.
+    pub pools: Vec<(String, u64)>,
+    /// Most workers busy at a time.
+    pub most_workers: u64,
+    /// Who comes.
+    pub visitors: Visitors,
+    /// CPUs in use on average while it was recorded.
+    pub used: f64,
+    /// Demands times occurrences over CPU used, less 1.
+    pub law: f64,
+    /// CPU of the process by `/proc` over that by thread states, less 1, if both are known.
+    pub counters: Option<f64>,
+    /// CPU per request of the second half over the first, less 1.
+    pub drift: f64,
+    /// By how much demands were lowered for the cost of recording.
+    pub recording: f64,
+    /// What this recording does not determine, and why.
+    pub open: Vec<String>,
+}
+
+/// A law with the interval of its mean from batches in the order of time, in which neighbours may be alike.
+fn fitted(values: &[f64]) -> Option<Fitted> {
+    let mut f = law::fit(values)?;
+    let batches = mean_of(values);
+    if batches.ci95.is_finite() {
+        f.ci95 = f.ci95.max(batches.ci95);
+    }
+    Some(f)
+}
+
+fn mean_of(values: &[f64]) -> Estimate {
+    by_batches(values, |part| part.iter().sum::<f64>() / part.len() as f64)
+}
+
+/// Fits. The error says why there is no model, and what to do.
+pub fn fit(seen: &Observed, visitors: Visitors) -> Result<Fit, String> {
+    sound(seen)?;
+    let mut open = Vec::new();
+    let recording = (seen.switches as f64 * RECORDED_SWITCH
+        + seen.agent_events as f64 * RECORDED_EVENT)
+        / seen.cpu.max(1e-9);
+    let mut classes = classes::fit(&seen.requests);
+    let mut full = handshakes(seen, false, &mut open);
+    let mut resumed = handshakes(seen, true, &mut open);
+    let (mut costs, mut background) = overheads::fit(seen, &mut open);
+    let collections = overheads::collections(seen, &mut open);
+
+    // The utilization law, before anything is corrected: what the demands come to over what was used.
+    let of_classes: f64 = classes.iter().map(|c| c.cpu() * c.count as f64).sum();
+    let of_handshakes: f64 = [&full, &resumed]
+        .into_iter()
+        .flatten()
+        .map(|h| h.count as f64 * h.pieces.iter().map(|p| p.1.mean).sum::<f64>())
+        .sum();
+    let of_collector: f64 = seen
+        .others
+        .iter()
+        .filter(|o| o.kind == "gc")
+        .flat_map(|o| &o.seconds)
+        .sum();
+    let of_background: f64 =
+        background.iter().map(|b| b.rate * b.cpu.mean).sum::<f64>() * seen.about.seconds;
+    let o = &seen.overheads;
+    let of_visits = o.visits as f64 * (costs.visit.mean + costs.next.mean + costs.dispatch.mean)
+        + o.slept.len() as f64 * costs.woken.mean
+        + costs.dispatcher_woken.mean * 2.0 * o.visits as f64
+        + costs.accept.mean * o.connections as f64;
+    let demands = of_classes + of_handshakes + of_collector + of_background + of_visits;
+    let law = demands / seen.cpu - 1.0;
+    if law.abs() > UTILIZATION_LAW {
+        return Err(format!(
+            "the utilization law is off by {:+.1}%: what was seen of requests, handshakes and threads comes to {:.2} s of CPU, \
+             the process used {:.2} s. A prediction would be off by as much. Requests or handshakes that the recording does not \
+             see are the usual reason: start the server with the agent, or record for longer",
+            100.0 * law,
+            demands,
+            seen.cpu
+        ));
+    }
+    let counters = seen
+        .counted
+        .map(|(cpu, _)| cpu / seen.cpu_where_counted.max(1e-9) - 1.0);
+    if let Some(off) = counters.filter(|off| off.abs() > UTILIZATION_LAW) {
+        return Err(format!(
+            "the utilization law is off by {:+.1}%: /proc counted so much more CPU than the threads' states show. \
+             Something ran in this process that the recorder did not see; record again",
+            100.0 * off
+        ));
+    }
+    // Demands are those of the server alone.
+    let scale = 1.0 - recording;
+    for class in &mut classes {
+        class
+            .parts
+            .iter_mut()
+            .for_each(|p| scaled(&mut p.law, scale));
+    }
+    for h in [&mut full, &mut resumed].into_iter().flatten() {
+        h.pieces.iter_mut().for_each(|p| scaled(&mut p.1, scale));
+    }
+    costs.each().for_each(|c| scaled(c, scale));
+    background
+        .iter_mut()
+        .for_each(|b| scaled(&mut b.cpu, scale));
+    for pool in &seen.pools {
+        open.push(format!(
+            "how many connections pool {} has: {} were in use at a time at most",
+            pool.name, pool.most_used
+        ));
+    }
+    open.push(format!(
+        "how many workers there are: {} were busy at a time at most",
+        seen.most_workers
+    ));
+    for lock in seen.locks.iter().filter(|l| l.waits >= 20).take(3) {
+        open.push(format!(
+            "how long {} is held: only {} waits for it were seen, {:.2} ms each",
+            lock.class,
+            lock.waits,
+            1e3 * lock.seconds / lock.waits as f64
+        ));
+    }
+    if classes.iter().any(|c| c.sql_wait.is_some()) {
+        let busy = seen.others_on_machine.map_or(String::new(), |o| {
+            format!(
+                " (all other processes of this machine used {:.0}% of a CPU)",
+                100.0 * o
+            )
+        });
+        open.push(format!(
+            "how the database slows down: its delays are taken as they were{busy}"
+        ));
+    }
+    open.push(
+        "the time on the network and in the client: the server's recording does not see it".into(),
+    );
+    Ok(Fit {
+        about: seen.about.clone(),
+        classes,
+        full,
+        resumed,
+        costs,
+        collections,
+        background,
+        pools: seen
+            .pools
+            .iter()
+            .map(|p| (p.name.clone(), p.most_used))
+            .collect(),
+        most_workers: seen.most_workers,
+        visitors,
+        used: seen.cpu / seen.about.seconds,
+        law,
+        counters,
+        drift: drift(seen),
+        recording,
+        open,
+    })
+}
+
+fn scaled(f: &mut Fitted, factor: f64) {
+    f.mean *= factor;
+    f.ci95 *= factor;
+}
+
+/// Whether the recording can be modelled at all.
+fn sound(seen: &Observed) -> Result<(), String> {
+    if seen.cpu <= 0.0 {
+        return Err("the recording has no kernel level, and without it nobody knows what used how much CPU: record as root".into());
+    }
+    if seen.requests.len() < FEWEST_REQUESTS {
+        return Err(format!(
+            "the recording has {} whole requests; {FEWEST_REQUESTS} are the least that a model can be fitted to: record for longer, under load",
+            seen.requests.len()
+        ));
+    }
+    let used = seen.cpu / seen.about.seconds / f64::from(seen.about.cpus);
+    if used > MODERATE {
+        return Err(format!(
+            "the server used {:.0}% of its CPUs: under such a load demands hold what threads do to each other. Record at half of it or less",
+            100.0 * used
+        ));
+    }
+    Ok(())
+}
+
+/// CPU per request of the recording's second half over its first, less 1, each class weighted as in the whole.
+fn drift(seen: &Observed) -> f64 {
+    let half = 0.5 * seen.about.seconds;
+    let mut sums: std::collections::BTreeMap<String, [(f64, f64); 2]> = Default::default();
+    for r in &seen.requests {
+        let cell = &mut sums.entry(route(&r.name)).or_default()[usize::from(r.begin >= half)];
+        cell.0 += r.container + r.service + r.held + r.sql;
+        cell.1 += 1.0;
+    }
+    let (mut first, mut second) = (0.0, 0.0);
+    for [a, b] in sums.values() {
+        if a.1 > 0.0 && b.1 > 0.0 {
+            first += a.0 / a.1 * (a.1 + b.1);
+            second += b.0 / b.1 * (a.1 + b.1);
+        }
+    }
+    if first > 0.0 {
+        second / first - 1.0
+    } else {
+        0.0
+    }
+}
+
+/// Handshakes of a kind, by the number of pieces that most of them have.
+fn handshakes(seen: &Observed, resumed: bool, open: &mut Vec<String>) -> Option<Handshake> {
+    let all: Vec<_> = seen
+        .handshakes
+        .iter()
+        .filter(|h| h.resumed == resumed)
+        .collect();
+    let mut lengths: std::collections::BTreeMap<usize, usize> = Default::default();
+    all.iter()
+        .for_each(|h| *lengths.entry(h.pieces.len()).or_default() += 1);
+    let (&usual, _) = lengths.iter().max_by_key(|(_, n)| **n)?;
+    let kind = if resumed { "resumed" } else { "full" };
+    if all.len() < 20 {
+        open.push(format!(
+            "what a {kind} handshake costs: only {} were seen",
+            all.len()
+        ));
+    }
+    let same: Vec<_> = all.iter().filter(|h| h.pieces.len() == usual).collect();
+    let column = |i: usize, of: fn(&(f64, f64)) -> f64| {
+        let values: Vec<f64> = same.iter().map(|h| of(&h.pieces[i])).collect();
+        fitted(&values)
+    };
+    let mut pieces = (0..usual)
+        .map(|i| Some((column(i, |p| p.0)?, column(i, |p| p.1)?)))
+        .collect::<Option<Vec<_>>>()?;
+    // Those with another number of pieces cost what they cost: the mean is that of all.
+    let total = |h: &crate::observe::Handshake| h.pieces.iter().map(|p| p.1).sum::<f64>();
+    let mean = all.iter().map(|h| total(h)).sum::<f64>() / all.len() as f64;
+    let of_same = same.iter().map(|h| total(h)).sum::<f64>() / same.len() as f64;
+    pieces
+        .iter_mut()
+        .for_each(|p| scaled(&mut p.1, mean / of_same.max(1e-12)));
+    Some(Handshake {
+        count: all.len(),
+        pieces,
+    })
+}

@@ -1,0 +1,276 @@
+//! CPU that no request shows: of visits, of going to sleep and waking, of dispatchers; of the collector, the compiler and
+//! the rest of the virtual machine.
+
+use loadline_stats::law::{self, Fitted, Shape};
+use loadline_stats::nnls;
+use serde::Serialize;
+
+use super::{fitted, mean_of};
+use crate::observe::Observed;
+
+/// Fewer collections than this do not tell how often there will be one.
+const FEWEST_PAUSES: usize = 3;
+/// Background work below this share of a CPU is left out.
+const MATTERS: f64 = 1e-4;
+
+/// Overheads of serving, seconds of CPU each.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Costs {
+    /// Of a visit, outside of requests and handshakes.
+    pub visit: Fitted,
+    /// Of taking the next connection from the queue.
+    pub next: Fitted,
+    /// Of a worker that was asleep, on top of it.
+    pub woken: Fitted,
+    /// Of handing a connection to a worker.
+    pub dispatch: Fitted,
+    /// Of the dispatcher when it was asleep: for each of the two times of a visit, when the connection becomes readable and
+    /// when it is given back.
+    pub dispatcher_woken: Fitted,
+    /// Of accepting a connection.
+    pub accept: Fitted,
+    /// Of everything else in the process that grows with what is served: full handshake, resumed, request.
+    pub per_event: [f64; 3],
+}
+
+impl Costs {
+    /// All that can be scaled.
+    pub(super) fn each(&mut self) -> impl Iterator<Item = &mut Fitted> {
+        [
+            &mut self.visit,
+            &mut self.next,
+            &mut self.woken,
+            &mut self.dispatch,
+            &mut self.dispatcher_woken,
+            &mut self.accept,
+        ]
+        .into_iter()
+    }
+}
+
+/// Work that comes by itself.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Stream {
+    /// `compiler` or `other`.
+    pub name: &'static str,
+    /// Bursts per second.
+    pub rate: f64,
+    /// CPU of one.
+    pub cpu: Fitted,
+}
+
+/// The collector, as a function of what is allocated.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Collections {
+    /// How many were seen.
+    pub count: usize,
+    /// Bytes between two of them.
+    pub young: Fitted,
+    /// Length of a pause.
+    pub pause: Fitted,
+    /// Bytes allocated per second of CPU of requests and handshakes.
+    pub bytes_per_cpu_second: f64,
+}
+
+/// A value without a law of its own.
+fn constant(mean: f64, ci95: f64, count: usize) -> Fitted {
+    Fitted {
+        mean,
+        ci95,
+        scv: 0.0,
+        count,
+        shape: Shape::Constant,
+        distance: 0.0,
+    }
+}
+
+fn average(values: &[f64]) -> Fitted {
+    if values.is_empty() {
+        return constant(0.0, 0.0, 0);
+    }
+    let e = mean_of(values);
+    constant(
+        e.value,
+        if e.ci95.is_finite() { e.ci95 } else { 0.0 },
+        values.len(),
+    )
+}
+
+pub(super) fn fit(seen: &Observed, open: &mut Vec<String>) -> (Costs, Vec<Stream>) {
+    let o = &seen.overheads;
+    let (slept, awake) = (average(&o.slept), average(&o.awake));
+    // Where hardly any worker went on without sleep, what that would cost is not known: all is the next visit's.
+    let next = if o.awake.len() >= 100 {
+        constant(awake.mean.min(slept.mean), awake.ci95, awake.count)
+    } else {
+        open.push(format!(
+            "what a worker saves that need not be woken: only {} of {} visits followed another at once",
+            o.awake.len(),
+            o.visits
+        ));
+        constant(slept.mean, slept.ci95, slept.count)
+    };
+    let woken = constant((slept.mean - next.mean).max(0.0), slept.ci95, slept.count);
+    let (dispatch, dispatcher_woken) = dispatcher(&o.dispatcher, o.visits);
+    let accept = constant(
+        o.acceptor / o.connections.max(1) as f64,
+        0.0,
+        o.connections as usize,
+    );
+    let (per_event, background) = rest(seen, open);
+    let costs = Costs {
+        visit: average(&o.visit),
+        next,
+        woken,
+        dispatch,
+        dispatcher_woken,
+        accept,
+        per_event,
+    };
+    (costs, background)
+}
+
+/// What a connection costs a dispatcher, and what waking does: a dispatcher that is awake hands on several.
+fn dispatcher(awake: &[(f64, u32)], visits: u64) -> (Fitted, Fitted) {
+    let none = || constant(0.0, 0.0, 0);
+    if awake.is_empty() || visits == 0 {
+        return (none(), none());
+    }
+    let costs = |part: &[(f64, u32)]| {
+        let rows: Vec<Vec<f64>> = part.iter().map(|a| vec![f64::from(a.1), 1.0]).collect();
+        let values: Vec<f64> = part.iter().map(|a| a.0).collect();
+        nnls(&rows, &values)
+    };
+    let all = costs(awake);
+    let interval = |i: usize| {
+        let e = loadline_stats::by_batches(awake, |part| costs(part)[i]);
+        if e.ci95.is_finite() { e.ci95 } else { 0.0 }
+    };
+    // Those handed on whose moment was not seen cost as well: what was used is used.
+    let handed: f64 = awake.iter().map(|a| f64::from(a.1)).sum();
+    let used: f64 = awake.iter().map(|a| a.0).sum();
+    let visits = visits as f64;
+    let factor = used / (all[0] * handed + all[1] * awake.len() as f64).max(1e-12);
+    let each = factor * all[0] * handed / visits;
+    let waking = factor * all[1] * awake.len() as f64 / (2.0 * visits);
+    (
+        constant(each, interval(0), awake.len()),
+        constant(waking, interval(1), awake.len()),
+    )
+}
+
+/// The rest of the process by second, on what was served in it: what grows with it, and what comes by itself.
+fn rest(seen: &Observed, open: &mut Vec<String>) -> ([f64; 3], Vec<Stream>) {
+    let seconds = seen.others.first().map_or(0, |o| o.seconds.len());
+    let mut rows = vec![vec![0.0, 0.0, 0.0, 1.0]; seconds];
+    let mut count = |at: f64, column: usize| {
+        if let Some(row) = rows.get_mut(at as usize) {
+            row[column] += 1.0;
+        }
+    };
+    seen.handshakes
+        .iter()
+        .for_each(|h| count(h.begin, usize::from(h.resumed)));
+    seen.requests.iter().for_each(|r| count(r.begin, 2));
+    let mut per_event = [0.0; 3];
+    let mut streams = Vec::new();
+    for o in seen.others.iter().filter(|o| o.kind != "gc") {
+        let total: f64 = o.seconds.iter().sum();
+        let share = total / seen.about.seconds;
+        let Some(cpu) = fitted(&o.bursts).filter(|_| share > MATTERS) else {
+            continue;
+        };
+        let by = if o.kind == "compiler" {
+            // It compiles what has run often enough: that is over some day, and no cost of a request.
+            if share > 0.02 {
+                open.push(format!(
+                    "what the server costs once it is warm: its compiler still used {:.0}% of a CPU",
+                    100.0 * share
+                ));
+            }
+            vec![0.0; 4]
+        } else {
+            nnls(&rows, &o.seconds)
+        };
+        let grows: f64 = rows
+            .iter()
+            .map(|r| (0..3).map(|c| r[c] * by[c]).sum::<f64>())
+            .sum();
+        (0..3).for_each(|c| per_event[c] += by[c]);
+        let alone = (total - grows).max(0.0) / seen.about.seconds;
+        if alone > MATTERS {
+            streams.push(Stream {
+                name: o.kind,
+                rate: alone / cpu.mean,
+                cpu,
+            });
+        }
+    }
+    (per_event, streams)
+}
+
+pub(super) fn collections(seen: &Observed, open: &mut Vec<String>) -> Option<Collections> {
+    let allocated: Vec<f64> = seen
+        .pauses
+        .windows(2)
+        .filter_map(|w| Some(w[1].heap?.0 - w[0].heap?.1))
+        .filter(|bytes| *bytes > 0.0)
+        .collect();
+    let gc: f64 = seen
+        .others
+        .iter()
+        .filter(|o| o.kind == "gc")
+        .flat_map(|o| &o.seconds)
+        .sum();
+    if seen.pauses.len() < FEWEST_PAUSES || allocated.len() + 1 < FEWEST_PAUSES {
+        open.push(format!(
+            "how often memory is collected: {} collections were seen ({:.2}% of a CPU)",
+            seen.pauses.len(),
+            100.0 * gc / seen.about.seconds
+        ));
+        return None;
+    }
+    let (first, last) = (seen.pauses.first()?.begin, seen.pauses.last()?.begin);
+    let within = |at: f64| at >= first && at < last;
+    let cpu: f64 = seen
+        .requests
+        .iter()
+        .filter(|r| within(r.begin))
+        .map(|r| r.container + r.service + r.held + r.sql)
+        .sum::<f64>()
+        + seen
+            .handshakes
+            .iter()
+            .filter(|h| within(h.begin))
+            .flat_map(|h| &h.pieces)
+            .map(|p| p.1)
+            .sum::<f64>();
+    let lengths: Vec<f64> = seen.pauses.iter().map(|p| p.length).collect();
+    Some(Collections {
+        count: seen.pauses.len(),
+        young: law::fit(&allocated)?,
+        pause: law::fit(&lengths)?,
+        bytes_per_cpu_second: allocated.iter().sum::<f64>() / cpu.max(1e-9),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_dispatcher_that_hands_on_several_while_awake_pays_its_waking_once() {
+        // 30 µs each time of being awake, 10 µs a connection.
+        let awake: Vec<(f64, u32)> = (0..400)
+            .map(|i| (30e-6 + 10e-6 * f64::from(i % 4), (i % 4) as u32))
+            .collect();
+        let visits: u64 = awake.iter().map(|a| u64::from(a.1)).sum();
+        let (each, woken) = dispatcher(&awake, visits);
+        assert!((each.mean - 10e-6).abs() < 1e-9, "{each:?}");
+        // 400 times awake for 600 visits, of which the model wakes it twice.
+        assert!(
+            (woken.mean - 30e-6 * 400.0 / 1200.0).abs() < 1e-9,
+            "{woken:?}"
+        );
+    }
+}

@@ -1,0 +1,224 @@
+//! The machine, its threads, and what they do for a request or a piece of a handshake.
+
+use std::fmt::Write;
+
+use super::numbers::{digits, drawn};
+use super::{kinds, plain, pool_name};
+use crate::fit::{Class, Fit};
+
+/// Linux 6.6 to 6.18 as distributed: `base_slice_ns` for 2 CPUs; for 1 it is 0.7 ms.
+const SLICE: &str = "1.4ms";
+
+pub(super) fn machines(out: &mut String, fit: &Fit) {
+    let _ = writeln!(
+        out,
+        "[machines.server]\ncores = \"cpus\"\nspeed = \"speed\"\nscheduler = \"eevdf\"\nslice = \"{SLICE}\"\n"
+    );
+    if let Some(c) = &fit.collections {
+        let _ = writeln!(
+            out,
+            "[heaps.java]\nmachine = \"server\"\nyoung = \"young\"\ncpu = \"{}\"\nthreads = 1\n",
+            drawn("pause", &c.pause)
+        );
+    }
+    for (i, (name, _)) in fit.pools.iter().enumerate() {
+        let _ = writeln!(
+            out,
+            "[resources.{0}]    # {1}\nkind = \"semaphore\"\nunits = \"{0}\"\n",
+            pool_name(i),
+            plain(name)
+        );
+    }
+}
+
+pub(super) fn pools(out: &mut String, fit: &Fit) {
+    let heap = if fit.collections.is_some() {
+        "heap = \"java\"\n"
+    } else {
+        ""
+    };
+    let dispatched = fit.costs.dispatch.count > 0;
+    if fit.costs.accept.count > 0 {
+        let _ = writeln!(
+            out,
+            "[pools.acceptor]\nmachine = \"server\"\nthreads = 1\nprogram = [ {{ cpu = \"overhead_factor * accept\" }} ]\n"
+        );
+    }
+    let asleep = "# A thread that was asleep pays for being woken: here as one that is created when there is work and ends when there is none.";
+    if dispatched {
+        let by_class: Vec<String> = fit
+            .classes
+            .iter()
+            .map(|c| format!("{0} = [ {{ forward = \"worker.{0}\" }} ]", c.name))
+            .collect();
+        let _ = writeln!(
+            out,
+            "{asleep}\n[pools.dispatcher]\nmachine = \"server\"\nmin_threads = 0\nmax_threads = 1\nidle_timeout = 0\n\
+             create_cpu = \"overhead_factor * dispatcher_woken\"\n{heap}\n[pools.dispatcher.entries]\n\
+             page = [ {{ cpu = \"overhead_factor * dispatch\" }}, {{ by_class = {{ {} }} }} ]",
+            by_class.join(", ")
+        );
+        for (kind, h) in kinds(fit) {
+            for i in 1..=h.pieces.len() {
+                let _ = writeln!(
+                    out,
+                    "{kind}_{i} = [ {{ cpu = \"overhead_factor * dispatch\" }}, {{ forward = \"worker.{kind}_{i}\" }} ]"
+                );
+            }
+        }
+        let _ = writeln!(out, "back = [ {{ cpu = 0 }} ]\n");
+    }
+    let _ = writeln!(
+        out,
+        "{}[pools.worker]\nmachine = \"server\"\nmin_threads = 0\nmax_threads = \"workers\"\nidle_timeout = 0\n\
+         create_cpu = \"overhead_factor * worker_woken\"\n{heap}\n[pools.worker.entries]",
+        if dispatched {
+            String::new()
+        } else {
+            format!("{asleep}\n")
+        }
+    );
+    let after = if dispatched {
+        ", { send = \"dispatcher.back\" }"
+    } else {
+        ""
+    };
+    for c in &fit.classes {
+        let _ = writeln!(
+            out,
+            "{} = [\n{}  {{ reply = true }}, {{ cpu = \"other_request + overhead_factor * (visit + next_visit)\" }}{after}\n]",
+            c.name,
+            request(c, fit)
+        );
+    }
+    for (kind, h) in kinds(fit) {
+        for (i, (_, cpu)) in h.pieces.iter().enumerate() {
+            let name = format!("{kind}_{}", i + 1);
+            let other = if i == 0 {
+                format!("other_{kind} + ")
+            } else {
+                String::new()
+            };
+            let _ = writeln!(
+                out,
+                "{name} = [ {{ cpu = \"handshake_factor * {}\" }}, {}{{ reply = true }}, {{ cpu = \"{other}overhead_factor * (visit + next_visit)\" }}{after} ]",
+                drawn(&name, cpu),
+                allocate(fit, &name)
+            );
+        }
+    }
+    out.push('\n');
+    for s in &fit.background {
+        let _ = writeln!(
+            out,
+            "[pools.vm_{0}]\nmachine = \"server\"\nthreads = 1\n{heap}program = [ {{ cpu = \"{1}\" }} ]\n\
+             [classes.vm_{0}]\nbackground = true\nrate = \"{0}_rate\"\nprogram = [ {{ call = \"vm_{0}\" }} ]\n",
+            s.name,
+            drawn(&format!("{}_burst", s.name), &s.cpu)
+        );
+    }
+}
+
+fn allocate(fit: &Fit, cpu: &str) -> String {
+    if fit.collections.is_some() {
+        format!("{{ allocate = \"allocation * ({cpu})\" }}, ")
+    } else {
+        String::new()
+    }
+}
+
+/// What a worker does for a request, until its reply.
+fn request(c: &Class, fit: &Fit) -> String {
+    let mut out = String::new();
+    let mut held = Vec::new();
+    // Shares of requests that ask for a connection at all, and how often those that do.
+    let taken: f64 = c
+        .acquisitions
+        .iter()
+        .map(|(n, share)| f64::from(*n) * share)
+        .sum();
+    let none = c
+        .acquisitions
+        .iter()
+        .find(|a| a.0 == 0)
+        .map_or(0.0, |a| a.1);
+    let pooled = !fit.pools.is_empty() && none < 0.99;
+    let over = if pooled && taken > 0.0 && (taken - 1.0).abs() > 0.01 {
+        format!(" / {}", digits(taken))
+    } else {
+        String::new()
+    };
+    for part in &c.parts {
+        let name = format!("{}_{}", c.name, part.name);
+        let inside = pooled && matches!(part.name, "held" | "sql");
+        let cpu = format!(
+            "{{ cpu = \"{}_factor * {}{}\" }}",
+            part.name,
+            drawn(&name, &part.law),
+            if inside { over.as_str() } else { "" }
+        );
+        if inside {
+            held.push(cpu);
+        } else {
+            let _ = writeln!(out, "  {cpu},");
+        }
+    }
+    if let Some(wait) = &c.sql_wait {
+        let step = format!(
+            "{{ wait = \"{}{}\" }}",
+            drawn(&format!("{}_database", c.name), wait),
+            if pooled { over.as_str() } else { "" }
+        );
+        if pooled {
+            held.push(step);
+        } else {
+            let _ = writeln!(out, "  {step},");
+        }
+    }
+    if let Some(wait) = &c.other_wait {
+        let _ = writeln!(
+            out,
+            "  {{ wait = \"{}\" }},",
+            drawn(&format!("{}_outside", c.name), wait)
+        );
+    }
+    if pooled && !held.is_empty() {
+        let acquire = format!(
+            "{{ acquire = \"{}\", do = [ {} ] }}",
+            pool_name(0),
+            held.join(", ")
+        );
+        let most = c.acquisitions.iter().map(|a| a.0).max().unwrap_or(0);
+        let _ = match (most, none) {
+            (1, none) if none < 0.01 => writeln!(out, "  {acquire},"),
+            (1, none) => writeln!(
+                out,
+                "  {{ branch = [ {{ p = {}, do = [ {acquire} ] }} ] }},",
+                digits(1.0 - none)
+            ),
+            _ => {
+                let times: Vec<String> = c
+                    .acquisitions
+                    .iter()
+                    .map(|(n, share)| format!("{}, {n}", digits(*share)))
+                    .collect();
+                let times = if times.len() == 1 {
+                    most.to_string()
+                } else {
+                    format!("\"mix({})\"", times.join(", "))
+                };
+                writeln!(out, "  {{ repeat = {times}, do = [ {acquire} ] }},")
+            }
+        };
+    }
+    let parts: Vec<String> = c
+        .parts
+        .iter()
+        .map(|p| format!("{}_{}", c.name, p.name))
+        .collect();
+    let allocates = allocate(fit, &parts.join(" + "));
+    if !allocates.is_empty() {
+        let _ = writeln!(out, "  {allocates}");
+    }
+    out
+}
