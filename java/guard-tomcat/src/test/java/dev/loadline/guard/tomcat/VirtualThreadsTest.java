@@ -51,7 +51,7 @@ class VirtualThreadsTest {
     /** Sessions of some 30 ms on a third of a CPU at hand: ten a second fit, and clients of this same machine ask for more. */
     @Test
     void an_overloaded_server_serves_what_it_can_and_refuses_the_rest() throws Exception {
-        try (var server = new TestServer("cpus=0.3; probeShare=0", ChaosTest.TLS, ON)) {
+        try (var server = new TestServer("objective=p95=30ms; probeShare=0", ChaosTest.TLS, ON)) {
             var stop = new AtomicBoolean();
             var served = new AtomicInteger();
             var refused = new AtomicInteger();
