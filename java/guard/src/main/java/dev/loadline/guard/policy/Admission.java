@@ -77,9 +77,8 @@ public final class Admission {
         double cost = costs.sessionCpuNanos(Outcome.FULL);
         offeredCpuNanos += cost;
         pay(nowNanos, delayOfTarget);
-        double delay = servedOfLate ? delayOfTarget / 2 : delayOfTarget;
         double most = servedOfLate ? Math.max(8 * CLUSTER_SECONDS * cpus * SECOND, 1.75 * cost) : most(customer);
-        return mayBegin(cost, most, delay) ? admit(Verdict.ADMIT, cost) : refuse(Verdict.REFUSE_BUDGET);
+        return mayBegin(cost, most, delayOfTarget, servedOfLate ? 2 * LIMIT : LIMIT) ? admit(Verdict.ADMIT, cost) : refuse(Verdict.REFUSE_BUDGET);
     }
 
     /**
@@ -95,11 +94,11 @@ public final class Admission {
         double cost = known ? 0 : good * costs.sessionCpuNanos(Outcome.RESUMED) + (1 - good) * costs.sessionCpuNanos(Outcome.FAILED);
         offeredCpuNanos += cost;
         pay(nowNanos, delayOfTarget);
-        if (known ? closed() : !mayBegin(cost, mostReturning(), delayOfTarget)) {
+        if (known ? closed() : !mayBegin(cost, mostReturning(), delayOfTarget, LIMIT)) {
             return refuse(known ? Verdict.REFUSE_CEILING : Verdict.REFUSE_BUDGET);
         }
         boolean trusted = good >= TRUSTED;
-        boolean asNew = trusted ? mayBegin(full, most(customer), delayOfTarget) : delayOfTarget < 1 && owedCpuNanos <= 0;
+        boolean asNew = trusted ? mayBegin(full, most(customer), delayOfTarget, LIMIT) : delayOfTarget < 1 && owedCpuNanos <= 0;
         if (!asNew) {
             return canRestrict ? admit(Verdict.RESUME_ONLY, cost) : refuse(Verdict.REFUSE_BUDGET);
         }
@@ -155,11 +154,11 @@ public final class Admission {
         refusedNow = 0;
     }
 
-    private boolean mayBegin(double cost, double mostOwed, double delayOfTarget) {
+    private boolean mayBegin(double cost, double mostOwed, double delayOfTarget, double limit) {
         if (!refusing) {
             return delayOfTarget < 1 || owedCpuNanos <= Math.max(0, CALM_SECONDS * cpus * SECOND - cost);
         }
-        return delayOfTarget < LIMIT && owedCpuNanos <= Math.max(0, mostOwed - cost);
+        return delayOfTarget < limit && owedCpuNanos <= Math.max(0, mostOwed - cost);
     }
 
     /** What may be owed, with it, when somebody begins: of dear sessions, one at a time, the better customer sooner. */

@@ -17,6 +17,8 @@ public final class Delay {
     private static final int STANDING_TICKS = 10;
     /** The first reply of a session takes two events beside the handshake's turn: its end, and the request. */
     private static final double EVENTS = 2;
+    /** Utilization below which who waits for a turn waits for another machine that signs: more will have one soon. */
+    private static final double IDLE = 0.5;
     /** Before anything is known: of what a request takes, nearer to too much. */
     private static final double PRIOR_NANOS = 2e6;
 
@@ -29,6 +31,7 @@ public final class Delay {
     private double perEventNanos = PRIOR_NANOS;
     private double serviceNanos;
     private double competing = 1;
+    private boolean idle = true;
 
     public Delay(Objective objective) {
         this.objective = objective;
@@ -52,6 +55,7 @@ public final class Delay {
         cpus = now.cpus;
         double weight = 1 - Math.exp(-now.seconds / MEMORY_SECONDS);
         double events = Math.max(1, now.events);
+        idle = now.cpuNanos < IDLE * now.seconds * 1e9 * cpus;
         if (now.events > 0) {
             // Where somebody always waits, what passes between two ends is what one takes, whoever else uses the CPUs.
             boolean busy = now.waitedNanos > 1e9 * now.seconds * cpus;
@@ -66,7 +70,7 @@ public final class Delay {
         double run = now.waitedNanos / events;
         tick = (tick + 1) % STANDING_TICKS;
         runs[tick] = run;
-        begins[tick] = turnNanos + EVENTS * run;
+        begins[tick] = (idle ? 0 : turnNanos) + EVENTS * run;
     }
 
     /**
@@ -76,7 +80,7 @@ public final class Delay {
      * @param turnNanos delay until its turn
      */
     public double nanos(int underWay, double turnNanos) {
-        return turnNanos + EVENTS * Math.max(0, underWay * competing - cpus) * perEventNanos;
+        return (idle ? 0 : turnNanos) + EVENTS * Math.max(0, underWay * competing - cpus) * perEventNanos;
     }
 
     /** What who began in the last tick saw. */

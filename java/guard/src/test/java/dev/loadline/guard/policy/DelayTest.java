@@ -21,8 +21,16 @@ class DelayTest {
 
     @Test
     void who_begins_sees_its_turn_and_what_two_events_wait() {
-        second(100, 5, 40, 1, 1);
+        second(100, 5, 40, 2, 1);
         assertEquals(50 * MS, delay.beginNanos(), 1);
+    }
+
+    @Test
+    void who_waits_for_a_turn_while_the_cpus_idle_waits_for_no_cpu() {
+        assertEquals(0, delay.nanos(0, 500 * MS), 1);
+        second(100, 0, 500, 1, 1);
+        assertEquals(0, delay.nanos(0, 500 * MS), 1);
+        assertEquals(0, delay.beginNanos(), 1);
     }
 
     @Test
@@ -32,6 +40,7 @@ class DelayTest {
         }
         assertEquals(0, delay.nanos(1, 0), 1);
         assertEquals(2 * 9 * MS, delay.nanos(10, 0), 0.2 * MS);
+        second(100, 0, 0, 2, 1);
         assertEquals(20 * MS, delay.nanos(0, 20 * MS), 1);
     }
 
@@ -57,7 +66,7 @@ class DelayTest {
         for (int i = 0; i < 5; i++) {
             second(100, 2, 0, 1, 1);
         }
-        delay.passed(new Delay.Tick(0.25, 1, 0, 10, 0, 10 * 300 * MS, 0, 1), 300 * MS);
+        delay.passed(new Delay.Tick(0.25, 1, 250_000_000, 10, 0, 10 * 300 * MS, 0, 1), 300 * MS);
         assertEquals(2 * MS, delay.standingNanos(), 1);
         assertEquals(900 * MS, delay.beginNanos(), 1);
         assertEquals(4 * MS, delay.lastingNanos(), 1);
