@@ -98,7 +98,7 @@ public final class Admission {
             return refuse(known ? Verdict.REFUSE_CEILING : Verdict.REFUSE_BUDGET);
         }
         boolean trusted = good >= TRUSTED;
-        boolean asNew = trusted ? mayBegin(full, most(customer), delayOfTarget, LIMIT) : delayOfTarget < 1 && owedCpuNanos <= 0;
+        boolean asNew = trusted ? mayBegin(full, most(customer), delayOfTarget, LIMIT) : delayOfTarget < 1 && owedCpuNanos <= doubtful();
         if (!asNew) {
             return canRestrict ? admit(Verdict.RESUME_ONLY, cost) : refuse(Verdict.REFUSE_BUDGET);
         }
@@ -166,6 +166,11 @@ public final class Admission {
         double cost = costs.sessionCpuNanos(Outcome.FULL);
         int rank = Customer.BRONZE.ordinal() - customer.ordinal();
         return Math.max((rank + 1) * CLUSTER_SECONDS * cpus * SECOND, (1 + rank / 4.0) * cost);
+    }
+
+    /** What may be owed when who most likely lies is served as new: in calm a cluster, while refusing nothing. */
+    private double doubtful() {
+        return refusing ? 0 : CLUSTER_SECONDS * cpus * SECOND;
     }
 
     private double mostReturning() {
