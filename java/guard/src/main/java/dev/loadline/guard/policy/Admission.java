@@ -77,8 +77,7 @@ public final class Admission {
         double cost = costs.sessionCpuNanos(Outcome.FULL);
         offeredCpuNanos += cost;
         pay(nowNanos, delayOfTarget);
-        double most = servedOfLate ? Math.max(8 * CLUSTER_SECONDS * cpus * SECOND, 1.75 * cost) : most(customer);
-        return mayBegin(cost, most, delayOfTarget, servedOfLate ? 2 * LIMIT : LIMIT) ? admit(Verdict.ADMIT, cost) : refuse(Verdict.REFUSE_BUDGET);
+        return mayBeginAsNew(cost, customer, servedOfLate, delayOfTarget) ? admit(Verdict.ADMIT, cost) : refuse(Verdict.REFUSE_BUDGET);
     }
 
     /**
@@ -98,7 +97,7 @@ public final class Admission {
             return refuse(known ? Verdict.REFUSE_CEILING : Verdict.REFUSE_BUDGET);
         }
         boolean trusted = good >= TRUSTED;
-        boolean asNew = trusted ? mayBegin(full, most(customer), delayOfTarget, LIMIT) : delayOfTarget < 1 && owedCpuNanos <= doubtful();
+        boolean asNew = trusted ? mayBeginAsNew(full, customer, known, delayOfTarget) : delayOfTarget < 1 && owedCpuNanos <= doubtful();
         if (!asNew) {
             return canRestrict ? admit(Verdict.RESUME_ONLY, cost) : refuse(Verdict.REFUSE_BUDGET);
         }
@@ -152,6 +151,12 @@ public final class Admission {
         refusing = refusing && overSeconds < OVER_SECONDS || lastingOfTarget >= 1;
         refusingSeconds = refusing ? refusingSeconds + seconds : 0;
         refusedNow = 0;
+    }
+
+    /** A client that was served of late most likely goes on: without this its session breaks when it has lost its ticket. */
+    private boolean mayBeginAsNew(double cost, Customer customer, boolean servedOfLate, double delayOfTarget) {
+        double mostOfKnown = Math.max(8 * CLUSTER_SECONDS * cpus * SECOND, 1.75 * cost);
+        return mayBegin(cost, servedOfLate ? mostOfKnown : most(customer), delayOfTarget, servedOfLate ? 2 * LIMIT : LIMIT);
     }
 
     private boolean mayBegin(double cost, double mostOwed, double delayOfTarget, double limit) {

@@ -142,14 +142,21 @@ class AdmissionTest {
     void a_session_under_way_goes_on_when_nobody_may_begin() {
         offer(500, 5, 1, AT_TARGET);
         assertEquals(Verdict.REFUSE_BUDGET, fresh(Customer.SILVER, 3));
-        assertEquals(Verdict.RESUME_ONLY, claim(Standing.KNOWN, 3));
+        assertEquals(Verdict.RESUME_ONLY, claim(Standing.KNOWN, 2 * Admission.LIMIT));
+    }
+
+    @Test
+    void a_session_under_way_whose_ticket_is_stale_is_served_as_new_before_others() {
+        offer(500, 5, 1, AT_TARGET);
+        assertEquals(Verdict.REFUSE_BUDGET, fresh(Customer.GOLD, 3));
+        assertEquals(Verdict.ADMIT, claim(Standing.KNOWN, 3));
     }
 
     @Test
     void a_claim_without_room_is_refused_where_engines_cannot_be_told_to_resume_only() {
         offer(500, 5, 1, AT_TARGET);
         fresh(Customer.SILVER, 3);
-        assertEquals(Verdict.REFUSE_BUDGET, admission.claim(now, Customer.SILVER, Standing.KNOWN, 3, false).verdict());
+        assertEquals(Verdict.REFUSE_BUDGET, admission.claim(now, Customer.SILVER, Standing.KNOWN, 5, false).verdict());
     }
 
     @Test
