@@ -30,7 +30,8 @@ class Site(Server):
     def __init__(self, name, properties, on=None, max_seconds=4 * 3600, options=(), jar=None):
         """`jar`: another build of the guard than this repository's."""
         guard = jar or GUARD
-        path = guardbed.classpath() + (f":{guard}" if properties.get("protection") == "guarded" else "")
+        # Before the bed's own libraries, among which is the guard's core.
+        path = (f"{guard}:" if properties.get("protection") == "guarded" else "") + guardbed.classpath()
         if properties.get("protection") == "guarded" and not os.path.exists(guard):
             sys.exit(f"{guard} is missing: run `make build` first")
         super().__init__(name, lambda port_file: [
