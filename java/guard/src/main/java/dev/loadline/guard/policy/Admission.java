@@ -8,13 +8,13 @@ package dev.loadline.guard.policy;
  * delay is below its target everybody is admitted. Once it is not, and more is owed than the CPUs do in half a second,
  * or it has lasted, sessions begin at the pace at which the CPUs can serve them to the end:
  *
- * <pre>pace = CPUs · e^correction · (2 − delay/target), and nobody begins at {@value #LIMIT} times the target</pre>
+ * <pre>pace = CPUs · e^correction · (2·target/delay − 1), and nobody begins at {@value #LIMIT} times the target</pre>
  *
  * <p>A session is charged with all that it will cost, so that a crowd does not break itself up when its second
  * connections come. The factor of the delay acts at once, the correction learns slowly what the costs got wrong.
  *
- * <p>Lanes differ by how much may be owed when they still begin: those who come back with a ticket, gold, silver, bronze,
- * and last who claims what most likely is forged, as new. A claim of a client that was served of late is a session under
+ * <p>Lanes differ by how much may be owed when they still begin: new connections of clients that were served of late, whose
+ * session most likely goes on, who comes back with a ticket, gold, silver, bronze, and last who claims what most likely is forged, as new. A claim of a client that was served of late is a session under
  * way: it is not paced, but held back, last, when its like alone are too much.
  *
  * <p>Where most claims turn out bad, one is charged what they cost: it keeps out neither those who really come back nor
