@@ -56,6 +56,7 @@ $(OUT)/loadline-agent.jar: $(JAVA)
 	@mvn -q -B -ntp package -DskipTests
 	@cp java/agent/target/loadline-agent.jar java/api/target/loadline-api.jar $(OUT)/
 	@cp java/guard/target/loadline-guard.jar java/guard-tomcat/target/loadline-guard-tomcat.jar $(OUT)/
+	@cp java/share/target/loadline-share.jar $(OUT)/
 	@cp java/omp/target/loadline-omp.jar java/omp/src/main/sh/loadline-omp $(OUT)/
 	@touch $@
 

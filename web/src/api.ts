@@ -124,6 +124,26 @@ export interface Matrix {
   counts: [string, number][];
 }
 
+export interface Finding {
+  name: string;
+  hypothesis: string;
+  outcome: "confirmed" | "refuted" | "not_enough_data";
+  share: number;
+  evidence: string[];
+  /** Positions in the diagnosis's queries, from 1. */
+  queries: number[];
+  /** Seconds since the recording began. */
+  at_s: number | null;
+  record?: string;
+}
+
+export interface Diagnosis {
+  symptoms: { text: string; at_s: number | null }[];
+  findings: Finding[];
+  verdict: string;
+  queries: { name: string; sql: string }[];
+}
+
 export type Cell = string | number | boolean | null;
 
 export interface Table {
@@ -172,6 +192,7 @@ export const api = {
   at: (thread: number, t: number, signal?: AbortSignal) => json<Moment>("at", { thread, t: Math.round(t) }, signal),
   requests: (begin: number, end: number, sort: string, limit: number, signal?: AbortSignal) =>
     json<{ total: number; requests: Request[] }>("requests", { begin, end, sort, limit }, signal),
+  diagnosis: () => json<Diagnosis>("diagnosis", {}),
   matrix: (begin: number, end: number, signal?: AbortSignal) => json<Matrix>("matrix", { begin, end }, signal),
   query: (sql: string, signal?: AbortSignal) => json<Table>("query", { sql }, signal),
 };

@@ -11,7 +11,7 @@ const KEYS: readonly (readonly [string, string])[] = [
   ["Z", "zoom to the chosen interval"],
   ["F", "fit the whole trace"],
   ["T", "tall lanes, with labels"],
-  ["1 – 4", "tabs"],
+  ["1 – 5", "tabs"],
   ["Esc", "close, or let go of the chosen interval"],
   ["?", "this help"],
 ];

@@ -6,6 +6,7 @@ import { h, swatch } from "./dom.ts";
 import { Help } from "./help.ts";
 import { OverviewStrip } from "./overview.ts";
 import { CLASS_TEXT, onPaletteChange, publishColours } from "./palette.ts";
+import { DiagnosisPanel } from "./panels/diagnosis.ts";
 import { MatrixPanel } from "./panels/matrix.ts";
 import { MomentPanel } from "./panels/moment.ts";
 import { QueryPanel } from "./panels/query.ts";
@@ -134,7 +135,12 @@ async function start(): Promise<void> {
   const moment = new MomentPanel(view, (chosen) => timeline.pin(chosen), reveal);
   const requests = new RequestsPanel(view, reveal);
   if (slowest && !location.hash) requests.mark(slowest);
-  const tabs = new Tabs(view, { requests, matrix: new MatrixPanel(view), query: new QueryPanel() }, moment.element);
+  const query = new QueryPanel();
+  const diagnosis = new DiagnosisPanel(view, (sql) => {
+    view.set({ tab: "query" });
+    query.ask(sql);
+  });
+  const tabs = new Tabs(view, { diagnosis, requests, matrix: new MatrixPanel(view), query }, moment.element);
   root.replaceChildren(
     topBar(trace, () => help.toggle()),
     ...[missingLevels(trace)].filter((n) => n !== null),

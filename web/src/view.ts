@@ -11,9 +11,9 @@ export interface Selection {
   readonly t: number;
 }
 
-export type Tab = "moment" | "requests" | "matrix" | "query";
+export type Tab = "diagnosis" | "moment" | "requests" | "matrix" | "query";
 
-export const TABS: readonly Tab[] = ["moment", "requests", "matrix", "query"];
+export const TABS: readonly Tab[] = ["diagnosis", "moment", "requests", "matrix", "query"];
 
 export interface ViewState {
   readonly range: Range;

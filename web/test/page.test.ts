@@ -230,6 +230,18 @@ describe("the page", () => {
     await page.close();
   });
 
+  test("the diagnosis has a verdict and a row per hypothesis, and its queries run", async () => {
+    const page = await open(small);
+    await page.getByRole("tab", { name: "Diagnosis" }).click();
+    await page.locator(".diagnosis tbody tr").first().waitFor();
+    assert.match(await page.locator(".diagnosis .verdict").innerText(), /^verdict .+\.$/s);
+    assert.ok((await page.locator(".diagnosis tbody tr").count()) > 15);
+    await page.locator(".diagnosis tbody button").last().click();
+    await page.waitForFunction(() => loadline.view.state.tab === "query");
+    await page.locator(".answer table").waitFor();
+    await page.close();
+  });
+
   test("the query tab answers at once, answers what is asked, and shows errors as text", async () => {
     const page = await open(small);
     await page.getByRole("tab", { name: "Query" }).click();

@@ -19,6 +19,7 @@
 mod breakdown;
 mod build;
 mod causes;
+pub mod diagnose;
 mod input;
 mod intervals;
 mod merge;
@@ -27,13 +28,16 @@ mod model;
 pub mod query;
 pub mod report;
 mod resources;
+pub mod role;
 mod spans;
 mod sqltext;
 mod states;
 mod syscalls;
 pub mod testing;
 mod threads;
+pub mod views;
 mod vm;
 mod waits;
 
 pub use build::build;
+pub use threads::kind;

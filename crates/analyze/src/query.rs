@@ -31,11 +31,11 @@ pub struct Answer {
     pub rows: Vec<Vec<Option<String>>>,
 }
 
-/// Runs one statement (DuckDB's dialect) over the tables of the trace.
+/// Runs one statement (DuckDB's dialect) over the tables of the trace and the views of [`crate::views`].
 ///
 /// An error carries DuckDB's own message, which points at the place in the text.
 pub fn run(trace: &Trace, sql: &str) -> Result<Answer> {
-    let db = trace.sql()?;
+    let db = crate::views::open(trace)?;
     // The message itself, without the wrapping of the error type around it.
     let said = |e: loadline_trace::duckdb::Error| match e {
         loadline_trace::duckdb::Error::DuckDBFailure(_, Some(message)) => anyhow!("{message}"),

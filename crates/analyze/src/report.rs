@@ -4,12 +4,11 @@
 //! worker to its end; *utilization* is CPU time over the time of the CPUs that the target may use.
 //! Means of the breakdown are per occurrence: per full handshake, per request, per connection.
 //!
-//! [`report`] reads the figures, one module a topic; [`verdict`](mod@verdict) draws the conclusion
-//! from figures alone; [`Report::render`] is the only one that writes text.
+//! [`report`] reads the figures, one module a topic; the conclusion is that of [`crate::diagnose`]; [`Report::render`] is the only one that writes text.
 
 mod contention;
 mod load;
-mod page;
+pub(crate) mod page;
 mod phases;
 mod render;
 pub mod table;
@@ -94,7 +93,7 @@ pub struct About {
 
 /// Summarizes a trace.
 pub fn report(trace: &Trace) -> Result<Report> {
-    let db = trace.sql()?;
+    let db = crate::views::open(trace)?;
     let meta = &trace.meta;
     let about = about(trace);
     let throughput = load::throughput(&db, meta)?;
@@ -106,19 +105,7 @@ pub fn report(trace: &Trace) -> Result<Report> {
     let sql = contention::statements(&db)?;
     let gc = contention::gc(&db, meta)?;
     let waited_for = contention::waited_for(&db, &cpu, &monitors, &pools, &sql)?;
-    let evidence = verdict::Evidence {
-        has_kernel: about.has_kernel,
-        has_server: meta.has("server"),
-        requests: throughput.requests,
-        handshakes: connections.full + connections.resumed,
-        utilization: cpu.utilization,
-        machine: cpu.machine,
-        waited_for: &waited_for,
-        breakdown: &breakdown,
-        pools: &pools,
-        monitors: &monitors,
-    };
-    let verdict = verdict::verdict(&evidence);
+    let verdict = verdict::verdict(&crate::diagnose::of(&db, meta)?);
     Ok(Report {
         requests: phases::request_types(&db)?,
         threads: if throughput.requests == 0 {
@@ -167,7 +154,7 @@ fn about(trace: &Trace) -> About {
 }
 
 /// CPUs that the target might use; the machine's if that was not recorded.
-fn cpus(meta: &loadline_trace::Meta) -> u32 {
+pub(crate) fn cpus(meta: &loadline_trace::Meta) -> u32 {
     if meta.machine.target_cpus > 0 {
         meta.machine.target_cpus
     } else {
@@ -176,7 +163,7 @@ fn cpus(meta: &loadline_trace::Meta) -> u32 {
 }
 
 /// All rows of a query.
-fn rows<T>(
+pub(crate) fn rows<T>(
     db: &Connection,
     sql: &str,
     of: impl FnMut(&Row) -> loadline_trace::duckdb::Result<T>,

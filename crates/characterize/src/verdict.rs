@@ -2,11 +2,12 @@
 //!
 //! Asked in this order, and the first that its figures support is said:
 //! 1. the generator, if it was the limit before the server showed any;
-//! 2. the collector, if it stops the server for a good part of its time beyond the load line;
+//! 2. what the diagnosis of the trace above the load line confirms first, if that is not the CPUs: a lock, a pool,
+//!    the database, the collector, workers, files (`loadline diagnose`; nothing is judged a second time here);
 //! 3. the CPUs, if the server used most of its own where it carried most;
 //! 4. its CPUs, but used by others than the server (a database, the generator);
 //! 5. a process that the user asked to watch, if it used up a CPU;
-//! 6. what the trace above the load line names: a lock, a pool, the database, workers, files;
+//! 6. the CPUs, if the diagnosis confirms them;
 //! 7. nothing single.
 
 use serde::{Deserialize, Serialize};
@@ -21,8 +22,6 @@ use crate::words::{cpus, figure, percent};
 const SATURATED: f64 = 0.85;
 /// Use of a CPU by another process, or share of a phase, that is worth naming.
 const NOTABLE: f64 = 0.05;
-/// Share of time in collections that makes the collector the limit.
-const COLLECTING: f64 = 0.25;
 /// Speed-up per CPU below which another one hardly helps.
 const SCALES: f64 = 1.2;
 
@@ -46,8 +45,12 @@ pub enum Limit {
     Database,
     /// Worker threads.
     Worker,
+    /// The queue of connections to accept.
+    Accept,
     /// Files.
     File,
+    /// Safepoints that are no collections.
+    Safepoint,
     /// The load generator: nothing is known of the server's limit.
     Generator,
     /// The load never reached a limit.
@@ -96,21 +99,35 @@ pub fn verdict(n: u32, points: &[Point], curve: &Curve, above: Option<&Side>) ->
             "no limit was reached: sweep further with --to".into(),
         );
     }
-    if let Some(side) = above.filter(|s| s.gc_share > COLLECTING) {
-        return says(
-            Limit::Gc,
-            Some(false),
-            format!(
-                "garbage collection is the limit: {} of the time above the load line; look at the heap before CPUs",
-                percent(side.gc_share)
-            ),
-        );
-    }
     let at_peak = curve.peak.and_then(|peak| {
         let p = points.iter().find(|p| p.rate == peak.sessions_per_s)?;
         p.cpu.clone()
     });
     let of_n = f64::from(n.max(1));
+    let used = at_peak
+        .as_ref()
+        .map(|c| {
+            format!(
+                " (the server used {} of {} at the peak)",
+                percent(c.server / of_n),
+                cpus(n)
+            )
+        })
+        .unwrap_or_default();
+    let traced = |limit: Limit, side: &Side| {
+        let said = side.verdict.trim_end_matches('.');
+        let more = match limit {
+            Limit::Unknown => None,
+            l => Some(l == Limit::Cpu),
+        };
+        says(limit, more, format!("above the load line, {said}{used}"))
+    };
+    let named = above.map(|side| (named(&side.limit), side));
+    if let Some((limit, side)) = named
+        && !matches!(limit, Limit::Cpu | Limit::Unknown)
+    {
+        return traced(limit, side);
+    }
     if let Some(cpu) = &at_peak {
         let (own, all) = (cpu.server / of_n, cpu.on_its_cpus / of_n);
         if own > SATURATED {
@@ -172,41 +189,30 @@ pub fn verdict(n: u32, points: &[Point], curve: &Curve, above: Option<&Side>) ->
             );
         }
     }
-    let used = at_peak
-        .map(|c| {
-            format!(
-                " (the server used {} of {} at the peak)",
-                percent(c.server / of_n),
-                cpus(n)
-            )
-        })
-        .unwrap_or_default();
-    let Some(side) = above else {
-        return says(
+    match named {
+        Some((limit, side)) => traced(limit, side),
+        None => says(
             Limit::Unknown,
             None,
             format!("what the limit is, only a trace could tell{used}"),
-        );
-    };
-    let limit = match side.limit.as_str() {
+        ),
+    }
+}
+
+/// The diagnosis's word for a limit.
+fn named(limit: &str) -> Limit {
+    match limit {
         "lock" => Limit::Lock,
         "pool" => Limit::Pool,
         "database" => Limit::Database,
         "worker" => Limit::Worker,
+        "accept" => Limit::Accept,
         "file" => Limit::File,
         "gc" => Limit::Gc,
+        "safepoint" => Limit::Safepoint,
         "cpu" => Limit::Cpu,
         _ => Limit::Unknown,
-    };
-    let said = side.verdict.trim_end_matches('.');
-    says(
-        limit,
-        match limit {
-            Limit::Unknown => None,
-            l => Some(l == Limit::Cpu),
-        },
-        format!("above the load line, {said}{used}"),
-    )
+    }
 }
 
 /// What the handshake phase above the load line waits for, if it does: a CPU, and a worker whose turn comes when one is
@@ -376,12 +382,13 @@ mod tests {
     }
 
     #[test]
-    fn collections_count_before_the_cpus_that_they_burn() {
-        let collecting = Side {
-            gc_share: 0.4,
-            ..side(1.0, "cpu")
-        };
-        assert_eq!(of(&sweep(40.0), Some(&collecting)).limit, Limit::Gc);
+    fn what_the_trace_confirms_counts_before_the_cpus_that_it_burns() {
+        // As found: 94% of the requests' time waited for one lock, on a CPU that was full.
+        for (name, limit) in [("gc", Limit::Gc), ("lock", Limit::Lock)] {
+            let v = of(&sweep(40.0), Some(&side(1.0, name)));
+            assert_eq!((v.limit, v.more_cpus_help), (limit, Some(false)));
+            assert!(v.text.starts_with("above the load line, "), "{}", v.text);
+        }
     }
 
     #[test]

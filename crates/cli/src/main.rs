@@ -36,11 +36,14 @@ enum Command {
     Arm(commands::arm::Args),
     Recover(commands::recover::Args),
     Report(commands::report::Args),
+    Diagnose(commands::diagnose::Args),
     Open(commands::open::Args),
     Query(commands::query::Args),
     Load(commands::load::Args),
     Characterize(commands::characterize::Args),
     Simulate(commands::simulate::Args),
+    Counters(commands::counters::Args),
+    Share(commands::share::Args),
 }
 
 /// An error in what the user asked for, as against one in doing it: exit code 2.
@@ -61,11 +64,14 @@ fn main() -> ExitCode {
         Command::Arm(args) => commands::arm::run(args),
         Command::Recover(args) => commands::recover::run(args),
         Command::Report(args) => commands::report::run(args),
+        Command::Diagnose(args) => commands::diagnose::run(args),
         Command::Open(args) => commands::open::run(args),
         Command::Query(args) => commands::query::run(args),
         Command::Load(args) => commands::load::run(args),
         Command::Characterize(args) => commands::characterize::run(args),
         Command::Simulate(args) => commands::simulate::run(args),
+        Command::Counters(args) => commands::counters::run(args),
+        Command::Share(args) => commands::share::run(args),
     };
     match result {
         Ok(code) => code,

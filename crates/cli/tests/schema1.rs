@@ -9,7 +9,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::Stdio;
 
-use common::{loadline, root, run_ok, signal, text};
+use common::{loadline, root, run, run_ok, signal, text};
 use loadline_trace::{Trace, tables};
 
 fn fixture() -> String {
@@ -35,6 +35,45 @@ fn it_is_reported() {
     let json: serde_json::Value = serde_json::from_slice(&json).expect("JSON");
     assert_eq!(json["about"]["events"], 38_934);
     assert_eq!(json["about"]["not_recorded"], serde_json::json!([]));
+}
+
+#[test]
+fn it_is_diagnosed_and_what_it_lacks_is_said() {
+    let json = run_ok(&["diagnose", &fixture(), "--json"]).stdout;
+    let found: serde_json::Value = serde_json::from_slice(&json).expect("JSON");
+    let report = run_ok(&["report", &fixture(), "--json"]).stdout;
+    let report: serde_json::Value = serde_json::from_slice(&report).expect("JSON");
+    assert_eq!(found["verdict"], report["verdict"]["text"], "one verdict");
+    assert_eq!(found["confirmed"], report["verdict"]["confirmed"]);
+    let findings = found["findings"].as_array().expect("findings");
+    let of = |name: &str| {
+        let one = findings.iter().find(|f| f["name"] == name);
+        one.unwrap_or_else(|| panic!("no {name}"))
+    };
+    // Counters that schema 1 does not have.
+    for name in ["throttled", "accept-overflow"] {
+        assert_eq!(of(name)["outcome"], "not_enough_data", "{name}");
+        let record = of(name)["record"].as_str().unwrap_or_default();
+        assert!(record.contains("counter"), "{name}: {record}");
+    }
+    assert_eq!(of("hot-lock")["outcome"], "refuted");
+    // That version redefined classes when it attached, on a JDK that drops compiled code for it.
+    assert_eq!(found["confirmed"], serde_json::json!(["code-thrown-away"]));
+    // The number in the text is that of a query which runs by itself.
+    let number = of("cpu")["queries"][0].to_string();
+    let sql = run_ok(&["diagnose", &fixture(), "--query", &number]).stdout;
+    let sql = String::from_utf8(sql).expect("UTF-8");
+    let rows = text(&run_ok(&["query", &fixture(), &sql]));
+    assert!(rows.contains("seconds"), "{rows}");
+    let human = text(&run_ok(&["diagnose", &fixture(), "--sql"]));
+    for part in ["symptom", "hypothesis", "not enough data", "verdict", &sql] {
+        assert!(
+            human.contains(part.lines().next().unwrap_or(part)),
+            "no {part:?} in:\n{human}"
+        );
+    }
+    let wrong = run(&["diagnose", &fixture(), "--query", "99"]);
+    assert_eq!(wrong.status.code(), Some(2));
 }
 
 #[test]

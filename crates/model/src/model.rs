@@ -306,7 +306,7 @@ pub struct Manager {
     /// The machine.
     pub machine: usize,
     /// How.
-    pub policy: crate::policy::cpu::Policy,
+    pub policy: loadline_policy::Policy,
     /// Seconds between decisions.
     pub interval: f64,
     /// The groups it manages.

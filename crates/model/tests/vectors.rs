@@ -1,7 +1,9 @@
 //! The common test vectors of `models/vectors`: what the guard in Java and the CPU manager are checked against too.
 
 use loadline_model::policy::admission::{Snapshot, budget};
-use loadline_model::policy::cpu::{Policy, Request, place, shares};
+use loadline_policy::{
+    Application, Cpus, Division, Policy, Sharing, Slot, Topology, divide, place,
+};
 use serde::Deserialize;
 use std::path::Path;
 
@@ -87,30 +89,40 @@ fn shares_agree_with_their_vectors() {
             .policy
             .parse()
             .unwrap_or_else(|()| panic!("{}", case.policy));
-        let requests: Vec<Request> = case
+        let applications: Vec<Application<'_>> = case
             .requests
             .iter()
             .zip(&case.priorities)
-            .map(|(&cpus, &priority)| Request { cpus, priority })
+            .map(|(&cpus, &priority)| Application {
+                request: Cpus::whole(cpus),
+                priority,
+                ..Application::default()
+            })
             .collect();
-        assert_eq!(
-            shares(policy, &requests, case.cpus, case.turn),
-            case.shares,
-            "{}, {}",
-            case.policy,
-            case.name
-        );
+        let snapshot =
+            loadline_policy::Snapshot::of_whole_cpus(case.cpus, case.turn, &applications);
+        let division = divide(policy, Sharing::Never, &snapshot);
+        let shares: Vec<u32> = division.owned.iter().map(|c| c.floor()).collect();
+        assert_eq!(shares, case.shares, "{}, {}", case.policy, case.name);
     }
 }
 
 #[test]
 fn placements_agree_with_their_vectors() {
-    let bits = |list: &Vec<u32>| list.iter().fold(0u128, |set, &cpu| set | 1 << cpu);
+    let slot = |&cpu: &u32| Slot {
+        cpu,
+        part: Cpus::ONE,
+    };
+    let slots = |list: &Vec<u32>| list.iter().map(slot).collect();
     for case in read::<Cpu>("cpu.json").placements {
-        let before: Vec<u128> = case.before.iter().map(bits).collect();
-        let after: Vec<u128> = case.after.iter().map(bits).collect();
+        let before: Vec<Vec<Slot>> = case.before.iter().map(slots).collect();
+        let after: Vec<Vec<Slot>> = case.after.iter().map(slots).collect();
+        let division = Division {
+            owned: case.shares.iter().map(|&n| Cpus::whole(n)).collect(),
+            loans: Vec::new(),
+        };
         assert_eq!(
-            place(&before, &case.shares, case.cpus),
+            place(&Topology::flat(case.cpus), &before, &division),
             after,
             "{}",
             case.name

@@ -25,12 +25,12 @@ mod kernel;
 mod machine;
 mod options;
 mod prepare;
-mod procfs;
+pub mod procfs;
 mod record;
 mod recover;
 mod ring;
 mod subject;
-mod sys;
+pub mod sys;
 mod target;
 mod trace_dir;
 

@@ -156,4 +156,6 @@ pub struct Progress {
     pub not_recorded: Vec<NotRecorded>,
     /// `shop (pid 4121, OpenJDK 64-Bit Server VM 25.0.3, Apache Tomcat/11.0.9)`.
     pub target: String,
+    /// Its process.
+    pub pid: i32,
 }

@@ -378,6 +378,7 @@ impl<'a> Recording<'a> {
             lost: kernel_lost + agent.map_or(0, |a| a.lost()),
             levels: self.session.levels.clone(),
             not_recorded: self.not_recorded(header.as_ref()),
+            pid: self.subject.target.pid,
             target: describe(&self.subject, header.as_ref()),
         });
     }

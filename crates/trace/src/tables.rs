@@ -341,7 +341,7 @@ table! {
     Counter in "counters" sorted by ts_ns {
         /// When it was read.
         ts_ns: i64,
-        /// process (the target), recorder, machine, or `cpu N`.
+        /// process (the target), recorder, machine, network (the target's namespace), or `cpu N`.
         scope: Arc<str>,
         /// Name, which ends in its unit.
         name: Arc<str>,
@@ -378,7 +378,7 @@ pub struct CounterInfo {
 }
 
 /// The name space of `counters`. Nothing else is written there.
-pub const COUNTERS: [CounterInfo; 13] = {
+pub const COUNTERS: [CounterInfo; 20] = {
     const fn counter(scopes: &'static str, name: &'static str, doc: &'static str) -> CounterInfo {
         CounterInfo { scopes, name, doc }
     }
@@ -425,7 +425,42 @@ pub const COUNTERS: [CounterInfo; 13] = {
         counter(
             "process",
             "throttled_seconds",
-            "Time in which its cgroup's quota kept it from running; grows. Not filled by 0.1.",
+            "Time in which its cgroup's CPU quota was used up, on each CPU that it would have run on; grows. Of the cgroup, from its own up to the root, that stood still most.",
+        ),
+        counter(
+            "process",
+            "throttled_periods",
+            "Periods of that cgroup in which the quota was used up; grows.",
+        ),
+        counter(
+            "process",
+            "quota_periods",
+            "Periods of that cgroup in which somebody ran; grows, and stays 0 without a quota.",
+        ),
+        counter(
+            "process",
+            "quota_cpus",
+            "CPUs that the smallest quota amounts to; absent without one.",
+        ),
+        counter(
+            "process",
+            "kernel_seconds",
+            "Of `cpu_seconds`, what was spent in the kernel (in ticks of 10 ms); grows.",
+        ),
+        counter(
+            "process",
+            "accept_queue",
+            "Connections that nobody had accepted yet, in the fullest queue of the target's listening sockets; read only when `listen_overflows` has grown.",
+        ),
+        counter(
+            "network",
+            "listen_overflows",
+            "Connections that were dropped because a queue of connections to accept was full, of all sockets in the target's network namespace; grows.",
+        ),
+        counter(
+            "network",
+            "listen_drops",
+            "Connections that were dropped on their way into such a queue, those included; grows.",
         ),
         counter(
             "process",

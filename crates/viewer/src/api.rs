@@ -3,6 +3,8 @@
 //! Times are ns since the recording began. Answers are JSON, except `/api/lanes`, which is bytes
 //! (see [`lanes`]) because a screen of mixtures is a million numbers.
 
+use std::sync::OnceLock;
+
 use anyhow::Result;
 use loadline_trace::Trace;
 use serde::Serialize;
@@ -14,10 +16,10 @@ use crate::model::{GC_LANE, Model, Thread};
 use crate::moment::{gc_moment, moment, span_at};
 use crate::params::Params;
 use crate::query::Sql;
-use crate::role::{ROLES, natural_key};
 use crate::spans::{KINDS, view};
 use crate::summary::{figures, overview};
 use crate::tables::{self, Sort};
+use loadline_analyze::role::{ROLES, natural_key};
 
 /// An answer.
 pub enum Answer {
@@ -31,6 +33,9 @@ pub enum Answer {
 pub struct Api {
     model: Model,
     sql: Sql,
+    trace: Trace,
+    /// As JSON, once somebody asked.
+    diagnosis: OnceLock<String>,
 }
 
 impl Api {
@@ -39,6 +44,8 @@ impl Api {
         Ok(Api {
             model: crate::load::load(trace)?,
             sql: Sql::open(trace)?,
+            trace: trace.clone(),
+            diagnosis: OnceLock::new(),
         })
     }
 
@@ -119,12 +126,24 @@ impl Api {
                         .map_err(|e| Failure::internal(&e))?,
                 )
             }
+            "/api/diagnosis" => self.diagnosis().map(Answer::Json),
             "/api/query" => {
                 let answer = self.sql.user(params.text("sql")?);
                 json(answer.map_err(|e| Failure::bad(readable(&format!("{e:#}"))))?)
             }
             _ => Err(Failure::not_found(format!("there is no {path}"))),
         }
+    }
+
+    /// The same for all who ask, and some tenths of a second of SQL: worked out once.
+    fn diagnosis(&self) -> Result<String, Failure> {
+        if let Some(known) = self.diagnosis.get() {
+            return Ok(known.clone());
+        }
+        let found =
+            loadline_analyze::diagnose::diagnose(&self.trace).map_err(|e| Failure::internal(&e))?;
+        let text = serde_json::to_string(&found).map_err(|e| Failure::internal(&e.into()))?;
+        Ok(self.diagnosis.get_or_init(|| text).clone())
     }
 
     fn thread(&self, id: i64) -> Result<&Thread, Failure> {

@@ -20,7 +20,6 @@ mod model;
 mod moment;
 mod params;
 mod query;
-pub mod role;
 mod screenshot;
 pub mod spans;
 mod summary;

@@ -10,8 +10,8 @@ use loadline_trace::duckdb::{Connection, Row};
 
 use crate::lane::{CLASSES, IDLE, Lane, UNKNOWN};
 use crate::model::{Detail, Mark, Model, NONE, Pause, Resource, Span, Thread, Wait};
-use crate::role::role;
 use crate::spans::{self, Piece, kind_index};
+use loadline_analyze::role::role;
 
 /// Reads all of a trace that the page asks for often.
 pub fn load(trace: &Trace) -> Result<Model> {

@@ -47,7 +47,7 @@ pub struct Thread {
     pub name: String,
     /// Kind.
     pub kind: String,
-    /// Index into [`crate::role::ROLES`].
+    /// Index into [`loadline_analyze::role::ROLES`].
     pub role: usize,
     /// Its states.
     pub lane: Lane,

@@ -49,7 +49,7 @@ pub struct Answer {
 impl Sql {
     /// Opens the trace's tables and shuts everything else.
     pub fn open(trace: &Trace) -> Result<Sql> {
-        let db = trace.sql()?;
+        let db = loadline_analyze::views::open(trace)?;
         let mut paths = Vec::new();
         for table in loadline_trace::tables::all() {
             let path = trace.dir.join(format!("{}.parquet", table.name));

@@ -247,6 +247,32 @@ fn requests_come_slowest_first_and_their_causes_add_up() {
 }
 
 #[test]
+fn the_diagnosis_is_that_of_the_command_and_its_queries_run_on_the_page() {
+    let told = get("/api/diagnosis").json();
+    let findings = told["findings"].as_array().expect("findings");
+    assert!(findings.len() > 15);
+    let confirmed: Vec<_> = findings
+        .iter()
+        .filter(|f| f["outcome"] == "confirmed")
+        .map(|f| f["name"].clone())
+        .collect();
+    assert_eq!(told["confirmed"], Value::Array(confirmed));
+    assert!(told["verdict"].as_str().is_some_and(|v| v.ends_with('.')));
+    // Views and all: what the page offers to run is what was run.
+    let locks = told["queries"]
+        .as_array()
+        .and_then(|q| q.iter().find(|q| q["name"] == "locks"))
+        .expect("the query of the locks");
+    let sql: String = locks["sql"]
+        .as_str()
+        .expect("SQL")
+        .bytes()
+        .map(|b| format!("%{b:02x}"))
+        .collect();
+    assert!(get(&format!("/api/query?sql={sql}")).json()["rows"].is_array());
+}
+
+#[test]
 fn the_matrix_of_all_and_the_overview_agree_with_the_figures() {
     let (trace, matrix, overview) = (
         get("/api/trace").json(),

@@ -77,6 +77,12 @@ export class QueryPanel implements Panel {
     if (!this.ran) await this.run();
   }
 
+  /** Runs this SQL. */
+  ask(sql: string): void {
+    this.box.value = sql;
+    void this.run();
+  }
+
   private async run(): Promise<void> {
     this.ran = true;
     this.abort.abort();

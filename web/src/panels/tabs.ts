@@ -11,7 +11,7 @@ export interface Panel {
   load(): Promise<void>;
 }
 
-const TITLES: Record<Tab, string> = { moment: "Moment", requests: "Requests", matrix: "Matrix", query: "Query" };
+const TITLES: Record<Tab, string> = { diagnosis: "Diagnosis", moment: "Moment", requests: "Requests", matrix: "Matrix", query: "Query" };
 
 export class Tabs {
   readonly element: HTMLElement;

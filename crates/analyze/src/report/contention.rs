@@ -26,16 +26,20 @@ pub struct Monitor {
     pub max_ms: f64,
     /// Thread that most of them waited for.
     pub owner: Option<String>,
+    /// Part of the time that others waited in which its owners ran.
+    pub owner_running: Option<f64>,
+    /// Part in which they were runnable and had no CPU.
+    pub owner_runnable: Option<f64>,
 }
 
 pub(super) fn monitors(db: &Connection) -> Result<Vec<Monitor>> {
     rows(
         db,
-        "SELECT coalesce(class, '(unknown class)'), if(w.kind = 'park', 'lock', 'monitor'), count(*),
+        "WITH owners AS (SELECT class, sum(held_ns) AS held, sum(running_ns) AS running, sum(runnable_ns) AS runnable FROM lock_owners GROUP BY class)
+         SELECT coalesce(w.class, '(unknown class)'), if(w.kind = 'park', 'lock', 'monitor'), count(*),
                 sum(ms(w.end_ns - w.begin_ns)), avg(ms(w.end_ns - w.begin_ns)), max(ms(w.end_ns - w.begin_ns)),
-                mode(o.name)
-         FROM waits w LEFT JOIN threads o ON o.id = w.owner
-         WHERE w.kind = 'monitor_enter' OR (w.kind = 'park' AND w.owner IS NOT NULL)
+                mode(o.name), any_value(s.running / s.held), any_value(s.runnable / s.held)
+         FROM lock_waits w LEFT JOIN threads o ON o.id = w.owner LEFT JOIN owners s ON s.class = w.class AND s.held > 0
          GROUP BY ALL ORDER BY 4 DESC LIMIT 6",
         |r| {
             Ok(Monitor {
@@ -46,6 +50,8 @@ pub(super) fn monitors(db: &Connection) -> Result<Vec<Monitor>> {
                 mean_ms: r.get(4)?,
                 max_ms: r.get(5)?,
                 owner: r.get(6)?,
+                owner_running: r.get(7)?,
+                owner_runnable: r.get(8)?,
             })
         },
     )

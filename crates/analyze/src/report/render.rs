@@ -252,20 +252,26 @@ impl Report {
 
     fn contention(&self, out: &mut Page) {
         if !self.monitors.is_empty() {
-            out.title("contended monitors and locks", "ms");
+            out.title(
+                "contended monitors and locks",
+                "ms; what their owners were while others waited",
+            );
             let mut table = columns(
                 &["class"],
-                &["waits", "total", "mean", "max"],
+                &["waits", "total", "mean", "max", "running", "runnable"],
                 &["held mostly by"],
             );
+            let share = |s: Option<f64>| s.map_or("-".into(), percent);
             for m in &self.monitors {
                 table.row([
-                    clip_front(&m.class, 40),
+                    clip_front(&m.class, 36),
                     grouped(m.waits),
                     ms(m.total_ms),
                     ms(m.mean_ms),
                     ms(m.max_ms),
-                    m.owner.as_deref().map_or("-".into(), |o| clip(o, 22)),
+                    share(m.owner_running),
+                    share(m.owner_runnable),
+                    m.owner.as_deref().map_or("-".into(), |o| clip(o, 18)),
                 ]);
             }
             out.table(&table);

@@ -2,10 +2,13 @@
 
 pub mod arm;
 pub mod characterize;
+pub mod counters;
+pub mod diagnose;
 pub mod load;
 pub mod open;
 pub mod query;
 pub mod record;
 pub mod recover;
 pub mod report;
+pub mod share;
 pub mod simulate;

@@ -70,5 +70,9 @@ fn describe(trace: &Trace) -> String {
         }
         text += "\n";
     }
+    text += "Views over them:\n";
+    for view in loadline_analyze::views::ALL {
+        text += &format!("{}: {}\n  {}\n\n", view.name, view.doc, view.example);
+    }
     text
 }

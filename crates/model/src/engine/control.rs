@@ -1,9 +1,10 @@
 //! Controllers inside the model: admission guards and CPU managers. They only take snapshots and apply decisions; the
-//! decisions are [`crate::policy`]'s.
+//! decisions are [`crate::policy`]'s and those of `loadline-policy`.
 
 use super::{Engine, Event};
-use crate::policy::{admission, cpu};
+use crate::policy::admission;
 use crate::time::Nanos;
+use loadline_policy::{Application, Cpus, Sharing, Slot, Snapshot, Topology, divide, place};
 
 pub(super) struct GuardState {
     left: admission::Budget,
@@ -22,7 +23,9 @@ impl GuardState {
 
 pub(super) struct ManagerState {
     turn: usize,
-    sets: Vec<u128>,
+    slots: Vec<Vec<Slot>>,
+    /// Decisions in a row that gave a group nothing.
+    waited: Vec<u32>,
     /// Integral of wanted CPUs at the last decision, per group.
     wanted: Vec<f64>,
 }
@@ -31,7 +34,8 @@ impl ManagerState {
     pub(super) fn new(groups: usize) -> ManagerState {
         ManagerState {
             turn: 0,
-            sets: vec![0; groups],
+            slots: vec![Vec::new(); groups],
+            waited: vec![0; groups],
             wanted: vec![0.0; groups],
         }
     }
@@ -94,16 +98,28 @@ impl Engine<'_> {
                 }
                 None => 0.0,
             };
-            requests.push(cpu::Request {
-                cpus: (mean.ceil() as u32).clamp(1, cpus),
-                priority: self.model.groups[group].priority,
+            let m = &self.managers[manager as usize];
+            let priority = self.model.groups[group].priority;
+            requests.push(Application {
+                request: Cpus::whole((mean.ceil() as u32).clamp(1, cpus)),
+                priority,
+                // A group has but one worth.
+                revenue: priority,
+                had: Cpus::whole(m.slots[i].len() as u32),
+                waited: m.waited[i],
+                curve: None,
             });
         }
         let m = &mut self.managers[manager as usize];
-        let shares = cpu::shares(spec.policy, &requests, cpus, m.turn);
+        let snapshot = Snapshot::of_whole_cpus(cpus, m.turn, &requests);
+        let division = divide(spec.policy, Sharing::Never, &snapshot);
         m.turn += 1;
-        m.sets = cpu::place(&m.sets, &shares, cpus);
-        let sets = m.sets.clone();
+        m.slots = place(&Topology::flat(cpus), &m.slots, &division);
+        for (waited, slots) in m.waited.iter_mut().zip(&m.slots) {
+            *waited = if slots.is_empty() { *waited + 1 } else { 0 };
+        }
+        let set = |slots: &Vec<Slot>| slots.iter().fold(0u128, |set, s| set | 1 << s.cpu);
+        let sets: Vec<u128> = m.slots.iter().map(set).collect();
         for (&group, set) in spec.groups.iter().zip(sets) {
             self.record.set(
                 self.meters.group_cpus[group],

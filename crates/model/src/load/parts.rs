@@ -8,7 +8,7 @@ use crate::model::{
     Discipline, Group, Guard, Heap, Manager, Model, Pool, Queue, Resource, ResourceKind, Station,
     UNLIMITED, WhenFull,
 };
-use crate::policy::cpu::Policy;
+use loadline_policy::Policy;
 use loadline_stats::random::Dist;
 use machines::{check_scheduler, check_sharing, machine};
 
@@ -280,10 +280,7 @@ fn heap(name: String, s: &Section<'_>, model: &Model) -> Result<Heap, LoadError>
 }
 
 fn manager(s: &Section<'_>, model: &Model) -> Result<Manager, LoadError> {
-    let policies: Vec<(&str, Policy)> = Policy::NAMES
-        .iter()
-        .filter_map(|name| name.parse().ok().map(|policy| (*name, policy)))
-        .collect();
+    let policies = Policy::ALL.map(|policy| (policy.name(), policy));
     let machine = s.reference("machine", "machine", &names(&model.machines, |m| &m.name))?;
     let machine = s.required("machine", machine)?;
     if model.machines[machine].cores > 128 {

@@ -1,5 +1,4 @@
-//! Decisions that the products take too, as pure functions of a snapshot: whom a guard admits, which CPUs an
-//! application gets. The simulator calls the same functions, so that a policy can be tried at 64 CPUs on a laptop.
+//! Decisions that the guard takes too, as pure functions of a snapshot: whom it admits. (Which CPUs an application gets:
+//! `loadline-policy`, which the CPU manager calls as well.)
 
 pub mod admission;
-pub mod cpu;

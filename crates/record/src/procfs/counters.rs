@@ -2,20 +2,24 @@
 
 use loadline_trace::spool::procfs::Line;
 
-use super::{parse, threads};
+use super::fds::Fds;
+use super::{limits, parse, threads};
 use crate::ring::page_size;
 use crate::sys::{self, now_ns};
 
-/// Lines of counters of this moment.
+/// Lines of counters of this moment; `dropped` is what `listen_overflows` was when they were last read.
 ///
 /// | scope | names |
 /// | --- | --- |
-/// | `process` | cpu_seconds, rss_bytes, threads, fds, voluntary_switches, involuntary_switches |
+/// | `process` | cpu_seconds, kernel_seconds, rss_bytes, threads, fds, voluntary_switches, involuntary_switches |
+/// | `process`, where its cgroup has a quota or had one | throttled_seconds, throttled_periods, quota_periods, quota_cpus |
+/// | `process`, once connections were dropped | accept_queue |
+/// | `network` | listen_overflows, listen_drops |
 /// | `machine`, `cpu N` | busy_seconds, idle_seconds, steal_seconds |
 /// | `recorder` | cpu_seconds |
 ///
-/// All but rss_bytes, threads and fds only grow. Switches are those of living threads.
-pub fn read(pid: i32, fds: usize) -> Vec<Line> {
+/// All but rss_bytes, threads, fds, quota_cpus and accept_queue only grow. Switches are those of living threads.
+pub(super) fn read(pid: i32, fds: &Fds, dropped: &mut Option<u64>) -> Vec<Line> {
     let line = |scope: String, values: Vec<(&str, f64)>| Line::Counters {
         ts: now_ns(),
         scope,
@@ -26,17 +30,43 @@ pub fn read(pid: i32, fds: usize) -> Vec<Line> {
     // Gone between two readings: no line is better than zeros.
     if let (Ok(cpu_ns), Some(stat)) = (sys::process_cpu_ns(pid), parse::stat(&stat)) {
         let (voluntary, involuntary) = switches(pid);
-        lines.push(line(
-            "process".into(),
-            vec![
-                ("cpu_seconds", cpu_ns as f64 / 1e9),
-                ("rss_bytes", stat.rss_pages as f64 * page_size() as f64),
-                ("threads", stat.threads as f64),
-                ("fds", fds as f64),
-                ("voluntary_switches", voluntary as f64),
-                ("involuntary_switches", involuntary as f64),
-            ],
-        ));
+        let mut values = vec![
+            ("cpu_seconds", cpu_ns as f64 / 1e9),
+            ("kernel_seconds", stat.ticks[1] as f64 / ticks_per_second()),
+            ("rss_bytes", stat.rss_pages as f64 * page_size() as f64),
+            ("threads", stat.threads as f64),
+            ("fds", fds.len() as f64),
+            ("voluntary_switches", voluntary as f64),
+            ("involuntary_switches", involuntary as f64),
+        ];
+        if let Some(t) = limits::throttling(pid) {
+            values.extend([
+                ("throttled_seconds", t.seconds),
+                ("throttled_periods", t.throttled as f64),
+                ("quota_periods", t.periods as f64),
+            ]);
+            values.extend(t.quota.map(|cpus| ("quota_cpus", cpus)));
+        }
+        let netstat = std::fs::read_to_string(format!("/proc/{pid}/net/netstat"));
+        let listening = limits::listen_drops(&netstat.unwrap_or_default());
+        // The list of all sockets is long, and is worth reading only where connections are dropped.
+        let before = std::mem::replace(dropped, listening.map(|l| l.0));
+        if before
+            .zip(*dropped)
+            .is_some_and(|(before, now)| now > before)
+        {
+            values.push(("accept_queue", f64::from(fds.accept_queue())));
+        }
+        lines.push(line("process".into(), values));
+        if let Some((overflows, drops)) = listening {
+            lines.push(line(
+                "network".into(),
+                vec![
+                    ("listen_overflows", overflows as f64),
+                    ("listen_drops", drops as f64),
+                ],
+            ));
+        }
     }
     let seconds = |ticks: u64| ticks as f64 / ticks_per_second();
     let text = std::fs::read_to_string("/proc/stat").unwrap_or_default();
@@ -75,7 +105,8 @@ fn switches(pid: i32) -> (u64, u64) {
     sum
 }
 
-fn ticks_per_second() -> f64 {
+/// Clock ticks of `/proc`.
+pub fn ticks_per_second() -> f64 {
     // SAFETY: no pointers; _SC_CLK_TCK always has a value.
     unsafe { libc::sysconf(libc::_SC_CLK_TCK) as f64 }
 }
@@ -86,7 +117,10 @@ mod tests {
 
     #[test]
     fn every_scope_has_its_values() {
-        let lines = read(std::process::id() as i32, 3);
+        let mut dropped = Some(0);
+        let pid = std::process::id() as i32;
+        let lines = read(pid, &Fds::new(pid), &mut dropped);
+        assert!(dropped.is_some());
         let value = |scope: &str, name: &str| {
             lines.iter().find_map(|l| match l {
                 Line::Counters {
@@ -97,6 +131,8 @@ mod tests {
         };
         assert!(value("process", "cpu_seconds").is_some_and(|s| s > 0.0));
         assert!(value("process", "rss_bytes").is_some_and(|b| b > 1e5));
+        assert!(value("process", "kernel_seconds").is_some());
+        assert!(value("network", "listen_overflows").is_some());
         assert!(value("machine", "busy_seconds").is_some_and(|s| s > 0.0));
         assert!(value("cpu 0", "idle_seconds").is_some());
         assert!(value("recorder", "cpu_seconds").is_some());

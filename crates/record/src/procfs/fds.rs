@@ -1,6 +1,6 @@
 //! The target's open descriptors, from `/proc/PID/fd`, with the addresses of its sockets.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use loadline_trace::spool::procfs::{FdSeen, Line};
 
@@ -44,6 +44,21 @@ impl Fds {
         self.open = open;
         self.unsettled = unsettled;
         (!opened.is_empty() || !closed.is_empty()).then_some(Line::Fds { ts, opened, closed })
+    }
+
+    /// Connections that nobody has accepted yet, in the fullest queue of those that it listens with.
+    pub fn accept_queue(&self) -> u32 {
+        let inodes: HashSet<u64> = self
+            .open
+            .values()
+            .filter_map(|f| parse::socket_inode(&f.link))
+            .collect();
+        sockets(self.pid)
+            .values()
+            .filter(|s| s.listens && inodes.contains(&s.inode))
+            .map(|s| s.received)
+            .max()
+            .unwrap_or(0)
     }
 
     /// How many are open.
@@ -132,6 +147,7 @@ mod tests {
                 local,
                 remote,
                 listens: false,
+                received: 0,
             },
         )
     }
@@ -165,6 +181,19 @@ mod tests {
             "and the old addresses are not its own"
         );
         assert_eq!(closed, [0]);
+    }
+
+    #[test]
+    fn connections_that_nobody_has_accepted_are_counted() {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+        let address = listener.local_addr().expect("an address");
+        let mut fds = Fds::new(std::process::id() as i32);
+        fds.changes();
+        let before = fds.accept_queue();
+        let clients: Vec<_> = (0..40)
+            .map(|_| std::net::TcpStream::connect(address).expect("connected"))
+            .collect();
+        assert!(before < 40 && fds.accept_queue() >= clients.len() as u32);
     }
 
     #[test]

@@ -3,8 +3,9 @@
 //! What always holds: reading takes at most two hundredths of one CPU, because the time between two
 //! readings grows with what a reading costs; each line of the spool is written whole, at once.
 
-mod counters;
+pub mod counters;
 mod fds;
+mod limits;
 pub mod parse;
 pub mod threads;
 
@@ -30,6 +31,8 @@ pub struct Watcher {
     spool: File,
     bytes: u64,
     next: Instant,
+    /// Connections that the kernel had dropped at the last reading.
+    dropped: Option<u64>,
 }
 
 impl Watcher {
@@ -42,6 +45,7 @@ impl Watcher {
             spool,
             bytes: 0,
             next: Instant::now(),
+            dropped: None,
         }
     }
 
@@ -93,7 +97,7 @@ impl Watcher {
         if let Some(changes) = self.fds.changes() {
             self.write(&changes)?;
         }
-        for line in counters::read(self.pid, self.fds.len()) {
+        for line in counters::read(self.pid, &self.fds, &mut self.dropped) {
             self.write(&line)?;
         }
         Ok(())

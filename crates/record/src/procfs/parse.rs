@@ -16,6 +16,12 @@ pub struct Stat {
     pub threads: u64,
     /// Resident pages.
     pub rss_pages: u64,
+    /// Page faults that needed no input, and those that did.
+    pub faults: [u64; 2],
+    /// Time in user and in kernel mode, in clock ticks.
+    pub ticks: [u64; 2],
+    /// When it began, in clock ticks since the machine did.
+    pub began: u64,
 }
 
 /// `/proc/PID/stat`, or a thread's. The name may hold spaces and parentheses: the last one counts.
@@ -31,6 +37,9 @@ pub fn stat(text: &str) -> Option<Stat> {
         parent: field(4)?.parse().ok()?,
         threads: field(20)?.parse().ok()?,
         rss_pages: field(24)?.parse().ok()?,
+        faults: [field(10)?.parse().ok()?, field(12)?.parse().ok()?],
+        ticks: [field(14)?.parse().ok()?, field(15)?.parse().ok()?],
+        began: field(22)?.parse().ok()?,
     })
 }
 
@@ -130,6 +139,8 @@ pub struct Socket {
     pub remote: Option<SocketAddr>,
     /// It waits for connections.
     pub listens: bool,
+    /// Bytes received that nobody has read; of one that listens, connections that nobody has accepted.
+    pub received: u32,
 }
 
 /// A line of one of those files; the heading is none.
@@ -138,13 +149,15 @@ pub fn socket(line: &str) -> Option<Socket> {
     let local = address(words.nth(1)?)?;
     let remote = address(words.next()?)?;
     let state = u8::from_str_radix(words.next()?, 16).ok()?;
-    let inode: u64 = words.nth(5)?.parse().ok()?;
+    let received = u32::from_str_radix(words.next()?.split_once(':')?.1, 16).ok()?;
+    let inode: u64 = words.nth(4)?.parse().ok()?;
     const LISTEN: u8 = 10;
     Some(Socket {
         inode,
         local,
         remote: (remote.port() != 0).then_some(remote),
         listens: state == LISTEN,
+        received,
     })
 }
 

@@ -15,6 +15,7 @@ import java.nio.file.Path;
 import java.sql.SQLException;
 import java.util.List;
 import java.util.ServiceLoader;
+import java.util.stream.Stream;
 import javax.sql.DataSource;
 import org.apache.catalina.LifecycleException;
 
@@ -55,15 +56,17 @@ public final class Auction implements AutoCloseable {
     private void begin(Config config, List<ConnectorExtension> extensions) throws Exception {
         Path dir = work.path();
         int pool = fault.poolSize(config.pool());
-        database = config.jdbc() == null ? Database.open(config.database(), pool, config.work()) : Database.at(config.jdbc(), pool);
+        database = config.jdbc() == null ? Database.open(config.database(), pool, config.work(), fault::reach) : Database.at(config.jdbc(), pool);
         fill(config);
         source = fault.source(database.dataSource(), database::connect, pool);
         var keyStore = new Connectors.KeyStore(KeyStoreFile.create(dir, config.key()), KeyStoreFile.PASSWORD,
             KeyStoreFile.ALIAS, config.key() == KeyStoreFile.Key.EC);
         var connectors = new Connectors(config.port(), config.httpPort(), config.threads(), config.virtualThreads(),
-            config.http2(), config.tls().protocols, keyStore, extensions);
+            config.http2(), config.tls().protocols, keyStore,
+            Stream.concat(extensions.stream(), fault.connector().stream()).toList());
         site = new Site(dir, connectors, Store.on(source), config.seed(), fault);
         site.start();
+        fault.siteReady();
     }
 
     private void fill(Config config) throws SQLException, IOException {
@@ -137,6 +140,7 @@ public final class Auction implements AutoCloseable {
                 database.close();
                 database = null;
             }
+            fault.afterDatabase();
             work.close();
         }
     }

@@ -258,6 +258,117 @@ class FaultsTest {
         assertTrue(with > 20_000 + without, with + " reads with the fault, " + without + " without");
     }
 
+    @Test
+    void slowDatabaseAnswersLate() throws Exception {
+        Measure<Double> query = site -> {
+            try (var c = site.source().getConnection(); var s = c.prepareStatement("SELECT cents FROM bids WHERE item = 17")) {
+                long begin = System.nanoTime();
+                for (int i = 0; i < 20; i++) {
+                    s.executeQuery().close();
+                }
+                return (System.nanoTime() - begin) / 20e6;
+            }
+        };
+        double with = with("slow-database", query);
+        double without = without(query);
+        assertTrue(with > 4 && with > 2 * without, with + " ms a query with the fault, " + without + " without");
+    }
+
+    private static double pagesPerSecond(Auction site, int visitors, int times) throws Exception {
+        together(site, visitors, 5, (browser, i) -> browser.get("/regions").statusCode());
+        long begin = System.nanoTime();
+        together(site, visitors, times, (browser, i) -> browser.get("/regions").statusCode());
+        return visitors * times / ((System.nanoTime() - begin) / 1e9);
+    }
+
+    @Test
+    void fewWorkersServeTwoPagesAtATime() throws Exception {
+        // Twelve milliseconds a page, two at a time: at most 167 pages a second, on whatever machine.
+        double with = with("few-workers", site -> pagesPerSecond(site, 6, 30));
+        assertTrue(with < 170, with + " pages/s");
+    }
+
+    @Test
+    void acceptOverflowDropsConnections() throws Exception {
+        Measure<Long> served = site -> {
+            var sockets = new ArrayList<java.net.Socket>();
+            try {
+                long connected = 0;
+                for (int i = 0; i < 40; i++) {
+                    var socket = new java.net.Socket();
+                    sockets.add(socket);
+                    try {
+                        socket.connect(new java.net.InetSocketAddress("127.0.0.1", site.port()), 150);
+                        connected++;
+                    } catch (java.net.SocketTimeoutException dropped) {
+                        // What the fault is about: the kernel answers nothing.
+                    }
+                }
+                return connected;
+            } finally {
+                for (var socket : sockets) {
+                    socket.close();
+                }
+            }
+        };
+        assertEquals(40, without(served));
+        long with = with("accept-overflow", served);
+        assertTrue(with < 30, with + " of 40 were accepted");
+    }
+
+    @Test
+    void handshakeStormClosesEachConnection() throws Exception {
+        Measure<String> connection = site -> {
+            try (var socket = (javax.net.ssl.SSLSocket) Browser.trustAll().getSocketFactory().createSocket("127.0.0.1", site.port())) {
+                socket.getOutputStream().write("GET /regions HTTP/1.1\r\nHost: localhost\r\n\r\n".getBytes());
+                var answer = new StringBuilder();
+                var in = socket.getInputStream();
+                for (int b = in.read(); b >= 0 && answer.indexOf("\r\n\r\n") < 0; b = in.read()) {
+                    answer.append((char) b);
+                }
+                return answer.toString().toLowerCase(Locale.ROOT);
+            }
+        };
+        assertTrue(with("handshake-storm", connection).contains("connection: close"));
+        assertTrue(!without(connection).contains("connection: close"));
+    }
+
+    @Test
+    void diskWritesAnEntryForEveryPage() throws Exception {
+        Measure<Boolean> logged = site -> {
+            new Browser(site.port()).get("/regions");
+            return java.nio.file.Files.exists(site.workPath().resolve("audit.log"));
+        };
+        assertEquals(true, with("disk", logged));
+        assertEquals(false, without(logged));
+    }
+
+    @Test
+    void cpuNeighbourComputesBesideTheSite() throws Exception {
+        Measure<Double> besides = site -> {
+            Thread.sleep(1000);
+            return ProcessHandle.current().children().filter(p -> p.info().command().orElse("").endsWith("sh"))
+                .mapToDouble(p -> p.info().totalCpuDuration().orElse(java.time.Duration.ZERO).toMillis() / 1e3).sum();
+        };
+        assertTrue(with("cpu-neighbour", besides) > 0.1);
+        assertTrue(without(besides) < 0.1);
+    }
+
+    @Test
+    void throttledStandsStillInEachPeriod() throws Exception {
+        var cgroups = java.nio.file.Path.of("/sys/fs/cgroup/cpu");
+        assumeTrue(java.nio.file.Files.isWritable(cgroups), "SKIP: no cgroup can be made here");
+        long stopped = with("throttled", site -> {
+            long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(1);
+            while (System.nanoTime() < end) {
+                Thread.onSpinWait();
+            }
+            var stat = java.nio.file.Files.readString(cgroups.resolve("auction-" + ProcessHandle.current().pid() + "/cpu.stat"));
+            return stat.lines().filter(l -> l.startsWith("nr_throttled ")).mapToLong(l -> Long.parseLong(l.substring(13))).sum();
+        });
+        assertTrue(stopped >= 3, "throttled in " + stopped + " periods");
+    }
+
     /** System calls of this process that read, so far. */
     private static long readCalls() throws Exception {
         for (String line : java.nio.file.Files.readAllLines(java.nio.file.Path.of("/proc/self/io"))) {

@@ -57,16 +57,26 @@ public final class KeyStoreFile {
     /** Makes {@code keystore.p12}, which only its owner can read, in that directory. */
     public static Path create(Path dir, Key key) throws IOException {
         Path file = dir.resolve("keystore.p12");
+        KeyStore store = inMemory(key);
         try {
-            KeyPair pair = pair(key);
-            var store = KeyStore.getInstance("PKCS12");
-            store.load(null, null);
-            store.setKeyEntry(ALIAS, pair.getPrivate(), PASSWORD.toCharArray(), new Certificate[] {selfSigned(pair, key)});
             Files.createFile(file, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
             try (var out = Files.newOutputStream(file, StandardOpenOption.TRUNCATE_EXISTING)) {
                 store.store(out, PASSWORD.toCharArray());
             }
             return file;
+        } catch (GeneralSecurityException e) {
+            throw new IOException("no certificate: " + e.getMessage(), e);
+        }
+    }
+
+    /** The same, without a file. */
+    public static KeyStore inMemory(Key key) throws IOException {
+        try {
+            KeyPair pair = pair(key);
+            var store = KeyStore.getInstance("PKCS12");
+            store.load(null, null);
+            store.setKeyEntry(ALIAS, pair.getPrivate(), PASSWORD.toCharArray(), new Certificate[] {selfSigned(pair, key)});
+            return store;
         } catch (GeneralSecurityException e) {
             throw new IOException("no certificate: " + e.getMessage(), e);
         }

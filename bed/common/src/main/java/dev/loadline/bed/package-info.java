@@ -1,2 +1,2 @@
-/** What the sites of the test bed share: a self-signed certificate made at start, and the file that tells their port. */
+/** What the test beds share: a self-signed certificate made at start, the file that tells a port, command lines, virtual threads. */
 package dev.loadline.bed;

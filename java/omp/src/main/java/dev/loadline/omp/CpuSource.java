@@ -13,4 +13,13 @@ public interface CpuSource {
      * @return how many
      */
     int cpus();
+
+    /**
+     * Whether these CPUs are this program's share, so that it need not find out what others leave.
+     *
+     * @return false while the source only repeats what the JVM says
+     */
+    default boolean isGiven() {
+        return true;
+    }
 }

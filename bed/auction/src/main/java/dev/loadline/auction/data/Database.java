@@ -52,8 +52,19 @@ public final class Database implements AutoCloseable {
         pool = new HikariDataSource(config);
     }
 
-    /** An empty database of this run alone; MariaDB and PostgreSQL keep their files below {@code work} (null: temporary). */
+    /** Gives the address under which a database is reached instead of its own. */
+    public interface Reach {
+        /** Never null. */
+        String through(String url) throws IOException;
+    }
+
+    /** An empty database of this run alone, reached at its own address. */
     public static Database open(Dialect dialect, int connections, Path work) throws IOException, InterruptedException {
+        return open(dialect, connections, work, url -> url);
+    }
+
+    /** An empty database of this run alone; MariaDB and PostgreSQL keep their files below {@code work} (null: temporary). */
+    public static Database open(Dialect dialect, int connections, Path work, Reach reach) throws IOException, InterruptedException {
         PrivateServer server = switch (dialect) {
             case H2 -> null;
             case MARIADB -> PrivateServer.mariaDb(work, connections);
@@ -66,8 +77,8 @@ public final class Database implements AutoCloseable {
             case POSTGRESQL -> server.url();
         };
         try {
-            return new Database(dialect, server, url, connections);
-        } catch (RuntimeException e) {
+            return new Database(dialect, server, reach.through(url), connections);
+        } catch (IOException | RuntimeException e) {
             if (server != null) {
                 server.close();
             }

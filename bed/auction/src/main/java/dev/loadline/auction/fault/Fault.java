@@ -1,6 +1,8 @@
 package dev.loadline.auction.fault;
 
+import dev.loadline.auction.web.ConnectorExtension;
 import jakarta.servlet.Filter;
+import java.io.IOException;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -26,6 +28,11 @@ public class Fault implements AutoCloseable {
         return name;
     }
 
+    /** The address under which the site reaches the database, instead of {@code url}. */
+    public String reach(String url) throws IOException {
+        return url;
+    }
+
     /** How many connections the pool has, where {@code asked} are asked for. */
     public int poolSize(int asked) {
         return asked;
@@ -44,6 +51,24 @@ public class Fault implements AutoCloseable {
     /** Around every dynamic page. */
     public Optional<Filter> aroundPages() {
         return Optional.empty();
+    }
+
+    /** Around every dynamic page; {@code work} is a directory for files of its own. */
+    public Optional<Filter> aroundPages(Path work) {
+        return aroundPages();
+    }
+
+    /** What it changes of how the site listens. */
+    public Optional<ConnectorExtension> connector() {
+        return Optional.empty();
+    }
+
+    /** Called when the site answers. */
+    public void siteReady() throws IOException {
+    }
+
+    /** Called when the database is closed. */
+    public void afterDatabase() {
     }
 
     /** Around every image; {@code work} is a directory for files of its own. */

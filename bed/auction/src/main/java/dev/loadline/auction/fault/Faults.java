@@ -22,6 +22,13 @@ public final class Faults {
         add("gc-pressure", "every page allocates 4 MB, part of which lives for a while", GcPressure::new);
         add("leak", "every page leaves 64 kB behind in a map that nobody clears", Leak::new);
         add("pinned", "pages on virtual threads block where their carrier cannot be freed", Pinned::new);
+        add("slow-database", "the database's answers arrive 4 ms late", SlowDatabase::new);
+        add("few-workers", "two worker threads for pages that wait 12 ms for something", FewWorkers::new);
+        add("accept-overflow", "few connections are served at a time, and the kernel drops the others", AcceptOverflow::new);
+        add("handshake-storm", "no keep-alive and no resumption: a full handshake for every request", HandshakeStorm::new);
+        add("disk", "every page writes an audit log and waits for the disk", Disk::new);
+        add("cpu-neighbour", "other processes compute on the site's CPUs", CpuNeighbour::new);
+        add("throttled", "a cgroup's CPU quota stops the site in every period (needs root)", Throttled::new);
         add("slow-static", "images are read from disk a byte at a time", SlowStatic::new);
     }
 

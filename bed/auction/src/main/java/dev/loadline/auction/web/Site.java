@@ -60,7 +60,7 @@ public final class Site {
             IntrospectionUtils.setProperty(context, "clearReferences" + leak, "false");
         }
         servlets(context, store, seed);
-        fault.aroundPages().ifPresent(filter -> filter(context, "FaultAroundPages", filter, pages));
+        fault.aroundPages(work).ifPresent(filter -> filter(context, "FaultAroundPages", filter, pages));
         fault.aroundImages(work).ifPresent(filter -> filter(context, "FaultAroundImages", filter, List.of(STATIC)));
     }
 

@@ -4,8 +4,8 @@ import dev.loadline.omp.CpuSource;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Optional;
 import java.util.ServiceLoader;
+import java.util.function.IntSupplier;
 
 /** How many CPUs are at hand: from the CPU manager's client if there is one, else from the JVM. */
 final class Cpus {
@@ -13,23 +13,18 @@ final class Cpus {
     static final long FRESH_NS = 1_000_000;
 
     private static final CpuSource GIVEN = ServiceLoader.load(CpuSource.class).findFirst().orElse(null);
-    private static final CpuSource SOURCE = source();
+    private static final IntSupplier OWN = Settings.OF_PROCESS.bind() ? Cpus::ofProcess : Runtime.getRuntime()::availableProcessors;
 
     private Cpus() {}
 
     /** Asks now. */
     static int ask() {
-        return Math.max(1, SOURCE.cpus());
+        return Math.max(1, isGiven() ? GIVEN.cpus() : OWN.getAsInt());
     }
 
     /** Whether somebody gives this program its CPUs, so that it need not find out what others leave. */
     static boolean isGiven() {
-        return GIVEN != null;
-    }
-
-    private static CpuSource source() {
-        return Optional.ofNullable(GIVEN)
-                .orElseGet(() -> Settings.OF_PROCESS.bind() ? Cpus::ofProcess : Runtime.getRuntime()::availableProcessors);
+        return GIVEN != null && GIVEN.isGiven();
     }
 
     /** A bound thread's own mask has one CPU: ask for the process's. */

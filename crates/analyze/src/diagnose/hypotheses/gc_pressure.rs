@@ -1,0 +1,78 @@
+//! The program allocates, or keeps, more than the collector can clear away in passing.
+//!
+//! Evidence: the part of the recording in pauses, or of the requests' time that stood still for them, or of
+//! the target's CPU time that the collector's threads took; and how much each request left behind.
+
+use crate::diagnose::finding::{Hypothesis, Judgement};
+use crate::diagnose::{Figures, NOTABLE};
+use crate::report::table::{duration, percent};
+
+/// Part of the target's CPU time in the collector's threads that is no longer in passing.
+const OF_CPU: f64 = 0.25;
+
+pub const HYPOTHESIS: Hypothesis = Hypothesis {
+    name: "gc-pressure",
+    claim: "garbage collection takes the time",
+    limit: "gc",
+    queries: &["gc", "time", "cpu"],
+    judge,
+};
+
+fn judge(f: &Figures) -> Judgement {
+    if !f.levels.jvm {
+        return Judgement::lacking("the jvm level, which has the collections");
+    }
+    let stopped = f.time.cause("gc");
+    let of_cpu = if f.levels.kernel {
+        f.cpu.kind("gc")
+    } else {
+        0.0
+    };
+    let pauses = format!(
+        "{} pauses, {} of the recording, up to {}",
+        f.gc.pauses,
+        percent(f.gc.share),
+        duration(f.gc.longest_ms)
+    );
+    let per_request = f.gc.freed / f.requests.count.max(1) as f64 / 1024.0;
+    let freed = format!(
+        "{} of the requests' time stood still for them; they freed {per_request:.0} kB a request",
+        percent(stopped)
+    );
+    let threads = format!(
+        "the collector's threads took {} of the target's CPU time",
+        percent(of_cpu)
+    );
+    // A request is late by a pause whether it began before it or came in the midst of it.
+    let share = stopped
+        .max(f.gc.share)
+        .max(if of_cpu > OF_CPU { of_cpu } else { 0.0 });
+    if share < NOTABLE {
+        return Judgement::refuted(pauses).fact(freed).fact(threads);
+    }
+    Judgement::confirmed(
+        share,
+        format!("garbage collection is the limit: {pauses}; {freed}"),
+    )
+    .fact(pauses)
+    .fact(freed)
+    .fact(threads)
+    .at(f.gc.longest_ns)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diagnose::Outcome;
+    use crate::diagnose::hypotheses::tests::{outcome, sound};
+
+    #[test]
+    fn pauses_and_collectors_threads_both_count() {
+        let mut f = sound();
+        f.gc.share = 0.3;
+        assert_eq!(outcome(HYPOTHESIS, &f), Outcome::Confirmed);
+        let mut f = sound();
+        f.cpu.by_kind.insert("gc".into(), 2.0);
+        assert_eq!(outcome(HYPOTHESIS, &f), Outcome::Confirmed);
+    }
+}

@@ -1,0 +1,106 @@
+//! A lost notification: a thread waits for a connection, connections are free, and nobody wakes it.
+//!
+//! A pool that notifies a waiter only when it was empty forgets the second of two waiters if two connections
+//! come back before the first has run (Guitart 2005, 3.4.2.3). One worker's services take many times as
+//! long as its peers'; it waits for no statement and no socket.
+//!
+//! Evidence: waits for a pool during which connections of it were free, and others were given back, while
+//! the waiter stayed blocked (time in which it was awake and waited for a CPU does not count).
+
+use crate::diagnose::Figures;
+use crate::diagnose::finding::{Hypothesis, Judgement};
+use crate::report::table::{duration, percent};
+
+/// Blocked beside a free connection for so long, ms, nobody is on the way: a hand-over takes microseconds, and on
+/// a saturated CPU a few turns of the scheduler. At half, long turns of the scheduler are taken for it.
+const FORGOTTEN_MS: f64 = 100.0;
+/// Connections given back meanwhile: each was a chance to wake the waiter.
+const CHANCES: u64 = 2;
+
+pub const HYPOTHESIS: Hypothesis = Hypothesis {
+    name: "lost-notify",
+    claim: "a thread waits for a connection that is free, and nobody wakes it",
+    limit: "pool",
+    queries: &["forgotten", "pools", "services"],
+    judge,
+};
+
+fn judge(f: &Figures) -> Judgement {
+    if !f.levels.server || !f.levels.kernel {
+        return Judgement::lacking("the server level, which has the pools, and the kernel level");
+    }
+    let lost: Vec<_> = f
+        .forgotten
+        .iter()
+        .filter(|w| w.free_ms >= FORGOTTEN_MS && w.released >= CHANCES)
+        .collect();
+    let Some(worst) = lost.first() else {
+        let longest = f.forgotten.iter().map(|w| w.free_ms).fold(0.0, f64::max);
+        return Judgement::refuted(if f.pools.is_empty() {
+            "no pool was used".to_owned()
+        } else {
+            format!(
+                "nobody was blocked for more than {} beside a free connection",
+                duration(longest.max(0.001))
+            )
+        });
+    };
+    let all: f64 = lost.iter().map(|w| w.free_ms).sum();
+    let share = all * 1e6 / f.time.total().max(1.0);
+    let many = format!(
+        "{} such wait{}, {} in all, {} of the requests' time",
+        lost.len(),
+        if lost.len() == 1 { "" } else { "s" },
+        duration(all),
+        percent(share)
+    );
+    let one = format!(
+        "{} waited {} for the pool {}, {} of it while connections were free; {} were given back meanwhile and none woke it{}",
+        worst.thread,
+        duration(worst.wait_ms),
+        worst.pool,
+        duration(worst.free_ms),
+        worst.released,
+        if worst.open { "; it waits still" } else { "" }
+    );
+    Judgement::confirmed(share, format!("a notification is lost: {one}"))
+        .fact(one)
+        .fact(many)
+        .at(worst.begin_ns)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diagnose::Outcome;
+    use crate::diagnose::figures::Forgotten;
+    use crate::diagnose::hypotheses::tests::{outcome, sound};
+
+    #[test]
+    fn who_is_blocked_beside_free_connections_was_forgotten() {
+        let mut f = sound();
+        let wait = Forgotten {
+            pool: "Pool".into(),
+            thread: "exec-9".into(),
+            wait_ms: 900.0,
+            free_ms: 800.0,
+            released: 40,
+            ..Forgotten::default()
+        };
+        f.forgotten = vec![wait];
+        assert_eq!(outcome(HYPOTHESIS, &f), Outcome::Confirmed);
+        f.forgotten[0].free_ms = 30.0;
+        assert_eq!(
+            outcome(HYPOTHESIS, &f),
+            Outcome::Refuted,
+            "a hand-over under way"
+        );
+        f.forgotten[0].free_ms = 800.0;
+        f.forgotten[0].released = 0;
+        assert_eq!(
+            outcome(HYPOTHESIS, &f),
+            Outcome::Refuted,
+            "nobody could have woken it"
+        );
+    }
+}

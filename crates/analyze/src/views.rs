@@ -1,0 +1,159 @@
+//! SQL views and table macros beside the tables of a trace: what its readers would else write anew.
+//!
+//! Terms: a *hold* is a time in which one thread had a lock that somebody waited for, as far as it
+//! can be told from the waits: it ends where a waiter got the lock, and was the thread's that let go
+//! of it; it begins where the wait began, or where the lock changed hands before. Holds of one lock
+//! do not overlap, however many threads waited. A *path* is the sequence of (thread, cause) that
+//! decided when something ended: where a thread was blocked, the path goes on in the thread that
+//! woke it, for as long as the block lasted.
+//!
+//! What always holds: the pieces of a critical path follow each other without gap or overlap, so
+//! that their durations add up to the request's.
+//!
+//! Overlaps of intervals are never joined, because such a join does not end on a large trace: time in
+//! a state between two moments is the difference of two running sums, each found by an ASOF join. Only `critical_path`, which looks at one request, joins ranges.
+
+use loadline_trace::Trace;
+use loadline_trace::duckdb::{Connection, Result};
+
+/// A view or table macro for those who ask in SQL.
+#[derive(Debug, Clone, Copy)]
+pub struct View {
+    /// As it is called: `lock_holds`, `critical_path(request)`.
+    pub name: &'static str,
+    /// One row, and the columns.
+    pub doc: &'static str,
+    /// A statement that uses it; a test runs it.
+    pub example: &'static str,
+    sql: &'static str,
+}
+
+/// Every view, in the order in which they build on each other.
+pub const ALL: [View; 7] = [
+    View {
+        name: "wakings",
+        doc: "A blocked interval that somebody ended: thread, thread_name, begin_ns, end_ns, cause, wait, waker, waker_name (null if no thread of the target did), interrupt.",
+        example: "SELECT waker_name, thread_name, cause, count(*) AS n, ms(sum(end_ns - begin_ns)) AS ms FROM wakings GROUP BY ALL ORDER BY ms DESC LIMIT 10",
+        sql: "CREATE VIEW wakings AS
+            SELECT s.thread, t.name AS thread_name, s.begin_ns, s.end_ns, s.cause, s.wait, s.waker, w.name AS waker_name, s.interrupt
+            FROM states s JOIN threads t ON t.id = s.thread LEFT JOIN threads w ON w.id = s.waker
+            WHERE s.state IN ('blocked', 'uninterruptible') AND (s.waker IS NOT NULL OR s.waker_tid IS NOT NULL)",
+    },
+    View {
+        name: "waking_chain(thread, ns)",
+        doc: "From the interval in which a thread was blocked at a moment to who ended it, what that thread had waited for meanwhile, and so on: step, thread, thread_name, begin_ns, end_ns, cause, waker, waker_name.",
+        example: "SELECT c.* FROM waking_chain((SELECT thread FROM wakings WHERE cause = 'lock' ORDER BY end_ns - begin_ns DESC LIMIT 1), (SELECT begin_ns FROM wakings WHERE cause = 'lock' ORDER BY end_ns - begin_ns DESC LIMIT 1)) c ORDER BY step",
+        sql: "CREATE MACRO waking_chain(of_thread, at_ns) AS TABLE
+            WITH RECURSIVE chain AS (
+                SELECT 0 AS step, s.thread, s.begin_ns, s.end_ns, s.cause, s.waker
+                FROM states s WHERE s.thread = of_thread AND s.begin_ns <= at_ns AND s.end_ns > at_ns
+                UNION ALL
+                SELECT step + 1, thread, begin_ns, end_ns, cause, waker FROM (
+                    SELECT c.step, s.thread, s.begin_ns, s.end_ns, s.cause, s.waker,
+                           row_number() OVER (ORDER BY s.end_ns DESC) AS latest
+                    FROM chain c JOIN states s ON s.thread = c.waker AND s.end_ns > c.begin_ns AND s.end_ns <= c.end_ns
+                    WHERE c.step < 64 AND s.waker IS NOT NULL AND s.state IN ('blocked', 'uninterruptible'))
+                WHERE latest = 1)
+            SELECT c.step, c.thread, t.name AS thread_name, c.begin_ns, c.end_ns, c.cause, c.waker, w.name AS waker_name
+            FROM chain c JOIN threads t ON t.id = c.thread LEFT JOIN threads w ON w.id = c.waker",
+    },
+    View {
+        name: "critical_path(request)",
+        doc: "The pieces of time that decided when a request (its spans.id) ended, gapless: begin_ns, end_ns, thread, thread_name, cause, hops (0: the request's own thread; 1: the one that it waited for; …), wait.",
+        example: "SELECT thread_name, cause, hops, ms(sum(end_ns - begin_ns)) AS ms FROM critical_path((SELECT id FROM spans WHERE kind = 'request' ORDER BY end_ns - begin_ns DESC LIMIT 1)) GROUP BY ALL ORDER BY ms DESC",
+        sql: "CREATE MACRO critical_path(of_request) AS TABLE
+            WITH RECURSIVE pieces AS (
+                SELECT coalesce(g.thread, s.thread) AS thread, coalesce(g.begin_ns, s.begin_ns) AS b, coalesce(g.end_ns, s.end_ns) AS e
+                FROM spans s LEFT JOIN segments g ON g.span = s.id WHERE s.id = of_request),
+            path AS (
+                SELECT x.thread, greatest(x.begin_ns, p.b) AS begin_ns, least(x.end_ns, p.e) AS end_ns, x.cause, x.wait, 0 AS hops, x.waker,
+                       coalesce(x.state IN ('blocked', 'uninterruptible') AND x.cause <> 'idle' AND x.waker <> x.thread
+                           AND w.begin_ns <= greatest(x.begin_ns, p.b) AND w.end_ns >= least(x.end_ns, p.e), false) AS goes_on
+                FROM pieces p JOIN states x ON x.thread = p.thread AND x.begin_ns < p.e AND x.end_ns > p.b
+                LEFT JOIN threads w ON w.id = x.waker
+                UNION ALL
+                SELECT x.thread, greatest(x.begin_ns, r.begin_ns), least(x.end_ns, r.end_ns), x.cause, x.wait, r.hops + 1, x.waker,
+                       coalesce(r.hops < 63 AND x.state IN ('blocked', 'uninterruptible') AND x.cause <> 'idle' AND x.waker <> x.thread
+                           AND w.begin_ns <= greatest(x.begin_ns, r.begin_ns) AND w.end_ns >= least(x.end_ns, r.end_ns), false)
+                FROM path r JOIN states x ON x.thread = r.waker AND x.begin_ns < r.end_ns AND x.end_ns > r.begin_ns
+                LEFT JOIN threads w ON w.id = x.waker
+                WHERE r.goes_on)
+            SELECT p.begin_ns, p.end_ns, p.thread, t.name AS thread_name, p.cause, p.hops, p.wait
+            FROM path p JOIN threads t ON t.id = p.thread WHERE NOT p.goes_on ORDER BY p.begin_ns",
+    },
+    View {
+        name: "lock_waits",
+        doc: "Waits for monitors and for owned locks of java.util.concurrent, as in waits.",
+        example: "SELECT class, count(*) AS waits, ms(sum(end_ns - begin_ns)) AS ms FROM lock_waits GROUP BY class ORDER BY ms DESC",
+        sql: "CREATE VIEW lock_waits AS SELECT * FROM waits WHERE kind = 'monitor_enter' OR (kind = 'park' AND owner IS NOT NULL)",
+    },
+    View {
+        name: "lock_holds",
+        doc: "A time in which a thread had a lock that another waited for: class, object, owner, wait (the one that its end ended), begin_ns, end_ns. Those of one lock do not overlap.",
+        example: "SELECT h.class, t.name AS owner, count(*) AS holds, ms(avg(h.end_ns - h.begin_ns)) AS mean FROM lock_holds h JOIN threads t ON t.id = h.owner GROUP BY ALL ORDER BY holds DESC LIMIT 10",
+        sql: "CREATE VIEW lock_holds AS
+            SELECT class, object, owner, id AS wait,
+                   least(end_ns, greatest(begin_ns, coalesce(lag(end_ns) OVER (PARTITION BY class, object ORDER BY end_ns, id), begin_ns))) AS begin_ns,
+                   end_ns
+            FROM lock_waits",
+    },
+    View {
+        name: "lock_owners",
+        doc: "Per lock, what its owners were doing while others waited for it: class, object, held_ns, running_ns, runnable_ns, lock_ns (they waited for another), io_ns, other_ns.",
+        example: "SELECT class, ms(sum(held_ns)) AS held, round(sum(runnable_ns) / sum(held_ns), 2) AS runnable FROM lock_owners GROUP BY class ORDER BY held DESC",
+        sql: "CREATE VIEW lock_owners AS
+            WITH ends AS (
+                SELECT class, object, owner, end_ns AS ts, 1 AS sign FROM lock_holds WHERE owner IS NOT NULL AND end_ns > begin_ns
+                UNION ALL
+                SELECT class, object, owner, begin_ns, -1 FROM lock_holds WHERE owner IS NOT NULL AND end_ns > begin_ns),
+            sums AS (
+                SELECT thread, begin_ns, end_ns, cause,
+                    coalesce(sum(if(cause = 'running', end_ns - begin_ns, 0)) OVER before, 0)::BIGINT AS running,
+                    coalesce(sum(if(cause = 'runnable', end_ns - begin_ns, 0)) OVER before, 0)::BIGINT AS runnable,
+                    coalesce(sum(if(cause = 'lock', end_ns - begin_ns, 0)) OVER before, 0)::BIGINT AS lock,
+                    coalesce(sum(if(cause IN ('socket', 'file'), end_ns - begin_ns, 0)) OVER before, 0)::BIGINT AS io
+                FROM states WHERE thread IN (SELECT owner FROM lock_holds)
+                WINDOW before AS (PARTITION BY thread ORDER BY begin_ns ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)),
+            moments AS (
+                SELECT e.class, e.object, e.sign, e.ts, s.running, s.runnable, s.lock, s.io, s.cause, least(e.ts, s.end_ns) - s.begin_ns AS since
+                FROM ends e ASOF JOIN sums s ON s.thread = e.owner AND s.begin_ns <= e.ts),
+            spent AS (
+                SELECT class, object, sum(sign * ts)::BIGINT AS held_ns,
+                    sum(sign * (running + if(cause = 'running', since, 0)))::BIGINT AS running_ns,
+                    sum(sign * (runnable + if(cause = 'runnable', since, 0)))::BIGINT AS runnable_ns,
+                    sum(sign * (lock + if(cause = 'lock', since, 0)))::BIGINT AS lock_ns,
+                    sum(sign * (io + if(cause IN ('socket', 'file'), since, 0)))::BIGINT AS io_ns
+                FROM moments GROUP BY class, object)
+            SELECT *, held_ns - running_ns - runnable_ns - lock_ns - io_ns AS other_ns FROM spent",
+    },
+    View {
+        name: "locks",
+        doc: "Per lock: class, object, waits, waiters (threads), wait_ns, longest_ns, convoy (most threads that waited at a time), held_ns (in which somebody waited).",
+        example: "SELECT class, waits, waiters, ms(wait_ns) AS ms, convoy FROM locks ORDER BY wait_ns DESC LIMIT 5",
+        sql: "CREATE VIEW locks AS
+            WITH steps AS (
+                SELECT class, object, begin_ns AS ts, 1 AS step FROM lock_waits
+                UNION ALL SELECT class, object, end_ns, -1 FROM lock_waits),
+            open AS (SELECT class, object, sum(step) OVER (PARTITION BY class, object ORDER BY ts, step ROWS UNBOUNDED PRECEDING) AS waiting FROM steps),
+            most AS (SELECT class, object, max(waiting)::BIGINT AS convoy FROM open GROUP BY ALL),
+            held AS (SELECT class, object, sum(end_ns - begin_ns)::BIGINT AS held_ns FROM lock_holds GROUP BY ALL)
+            SELECT w.class, w.object, count(*) AS waits, count(DISTINCT w.thread) AS waiters, sum(w.end_ns - w.begin_ns)::BIGINT AS wait_ns,
+                   max(w.end_ns - w.begin_ns) AS longest_ns, any_value(m.convoy) AS convoy, any_value(h.held_ns) AS held_ns
+            FROM lock_waits w
+            JOIN most m ON m.class IS NOT DISTINCT FROM w.class AND m.object IS NOT DISTINCT FROM w.object
+            JOIN held h ON h.class IS NOT DISTINCT FROM w.class AND h.object IS NOT DISTINCT FROM w.object
+            GROUP BY w.class, w.object",
+    },
+];
+
+/// A database with the tables of the trace and every view.
+pub fn open(trace: &Trace) -> loadline_trace::Result<Connection> {
+    let db = trace.sql()?;
+    install(&db)?;
+    Ok(db)
+}
+
+/// Adds the views to a database that has the tables.
+pub fn install(db: &Connection) -> Result<()> {
+    ALL.iter().try_for_each(|v| db.execute_batch(v.sql))
+}

@@ -1,0 +1,180 @@
+//! The SQL views, on a convoy of three threads whose every interval is known.
+
+use std::path::Path;
+
+use loadline_analyze::testing::{KernelSpool, Recording};
+use loadline_analyze::{build, query, views};
+use loadline_trace::Trace;
+use loadline_trace::spool::agent::kind as ev;
+use loadline_trace::spool::kernel::{LEFT_BLOCKED, LEFT_RUNNABLE};
+
+const MS: i64 = 1_000_000;
+
+/// 11 serves a request and waits for a lock from 149 to 201 ms. 12 has it: it runs until 160, is blocked until 13,
+/// which runs all the time, wakes it at 180 (in the midst of a job), gets a CPU at 185 and lets go at 190.
+fn convoy() -> (tempfile::TempDir, Trace) {
+    let mut r = Recording::new(0, 1000 * MS);
+    r.threads(
+        MS,
+        &[
+            (11, "exec-1", 'S'),
+            (12, "exec-2", 'S'),
+            (13, "exec-3", 'S'),
+        ],
+    );
+    let futex = Some(libc::SYS_futex as u32);
+    let mut zero = KernelSpool::default();
+    zero.waking(100 * MS, 11, 13)
+        .switch(102 * MS, 0, 0, LEFT_RUNNABLE, 11);
+    zero.switch_in(150 * MS, 0, 11, LEFT_BLOCKED, 0, futex, None);
+    zero.waking(190 * MS, 11, 12)
+        .switch(200 * MS, 0, 0, LEFT_RUNNABLE, 11);
+    zero.switch_in(300 * MS, 0, 11, LEFT_BLOCKED, 0, futex, None);
+    let mut one = KernelSpool::default();
+    one.waking(119 * MS, 12, 13)
+        .switch(120 * MS, 1, 0, LEFT_RUNNABLE, 12);
+    one.switch_in(160 * MS, 1, 12, LEFT_BLOCKED, 0, futex, None);
+    one.waking(180 * MS, 12, 13)
+        .switch(185 * MS, 1, 0, LEFT_RUNNABLE, 12);
+    one.switch_in(400 * MS, 1, 12, LEFT_BLOCKED, 0, futex, None);
+    let mut two = KernelSpool::default();
+    two.waking(10 * MS, 13, 12)
+        .switch(11 * MS, 2, 0, LEFT_RUNNABLE, 13);
+    r.kernel = vec![zero, one, two];
+    let a = &mut r.agent;
+    for (tid, name) in [(11, "exec-1"), (12, "exec-2"), (13, "exec-3")] {
+        a.event(tid, 2 * MS, ev::THREAD, u64::from(tid) + 20, 0, name);
+    }
+    a.event(12, 90 * MS, ev::CONN_OPEN, 7, 5000, "127.0.0.1");
+    a.event(12, 115 * MS, ev::SPAN_BEGIN, 5, 0, "job");
+    a.event(12, 300 * MS, ev::SPAN_END, 5, 0, "");
+    a.event(11, 103 * MS, ev::VISIT_BEGIN, 7, 0, "");
+    a.event(11, 121 * MS, ev::REQUEST_PARSE, 0, 0, "");
+    a.event(11, 125 * MS, ev::REQUEST, 0, 0, "GET /item/17");
+    a.event(11, 149 * MS, ev::MONITOR_ENTER, 99, 0, "shop.Cache");
+    a.event(11, 201 * MS, ev::MONITOR_ENTERED, 99, 0, "shop.Cache");
+    a.event(11, 240 * MS, ev::STATUS, 0, 200, "");
+    a.event(11, 250 * MS, ev::REQUEST_END, 0, 0, "");
+    a.event(11, 260 * MS, ev::VISIT_END, 7, 0, "");
+    let dir = tempfile::tempdir().expect("a directory");
+    r.write(dir.path()).expect("spools");
+    build(dir.path(), false, &mut |_, _| {}).expect("a trace");
+    let trace = Trace::open(dir.path()).expect("it opens");
+    (dir, trace)
+}
+
+fn answer(trace: &Trace, sql: &str) -> Vec<Vec<String>> {
+    let rows = query::run(trace, sql)
+        .unwrap_or_else(|e| panic!("{sql}: {e}"))
+        .rows;
+    rows.into_iter()
+        .map(|r| {
+            r.into_iter()
+                .map(|c| c.unwrap_or_else(|| "-".into()))
+                .collect()
+        })
+        .collect()
+}
+
+#[test]
+fn what_the_owner_did_while_another_waited_adds_up_to_the_hold() {
+    let (_dir, trace) = convoy();
+    let sql = "SELECT class, ms(held_ns), ms(running_ns), ms(runnable_ns), ms(lock_ns), ms(io_ns), ms(other_ns) FROM lock_owners";
+    let want = ["shop.Cache", "52.0", "27.0", "5.0", "0.0", "0.0", "20.0"];
+    assert_eq!(answer(&trace, sql), [want]);
+    let locks = answer(
+        &trace,
+        "SELECT class, waits, waiters, ms(wait_ns), convoy, ms(held_ns) FROM locks",
+    );
+    assert_eq!(locks, [["shop.Cache", "1", "1", "52.0", "1", "52.0"]]);
+}
+
+#[test]
+fn the_critical_path_goes_through_those_who_were_waited_for_and_adds_up() {
+    let (_dir, trace) = convoy();
+    let path = "critical_path((SELECT id FROM spans WHERE kind = 'request'))";
+    let waited = answer(
+        &trace,
+        &format!(
+            "SELECT thread_name, cause, hops, begin_ns // 1000000, end_ns // 1000000 FROM {path} WHERE end_ns > 150000000 AND begin_ns < 200000000 ORDER BY begin_ns"
+        ),
+    );
+    let want = [
+        ["exec-2", "running", "1", "150", "160"],
+        ["exec-3", "running", "2", "160", "180"],
+        ["exec-2", "runnable", "1", "180", "185"],
+        ["exec-2", "running", "1", "185", "190"],
+        ["exec-1", "runnable", "0", "190", "200"],
+    ];
+    assert_eq!(waited, want);
+    let gaps = answer(
+        &trace,
+        &format!(
+            "SELECT sum(end_ns - begin_ns) = (SELECT end_ns - begin_ns FROM spans WHERE kind = 'request') FROM {path}"
+        ),
+    );
+    assert_eq!(gaps, [["true"]]);
+}
+
+#[test]
+fn a_waking_chain_leads_to_who_was_waited_for_in_the_end() {
+    let (_dir, trace) = convoy();
+    let sql = "SELECT step, thread_name, begin_ns // 1000000, end_ns // 1000000, waker_name FROM waking_chain((SELECT id FROM threads WHERE name = 'exec-1'), 160000000) ORDER BY step";
+    let want = [
+        ["0", "exec-1", "150", "190", "exec-2"],
+        ["1", "exec-2", "160", "180", "exec-3"],
+    ];
+    assert_eq!(answer(&trace, sql), want);
+}
+
+#[test]
+fn every_view_has_an_example_that_runs_and_stands_in_the_documentation() {
+    let (_dir, trace) = convoy();
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/query.md");
+    let page = std::fs::read_to_string(page).expect("docs/query.md");
+    for view in views::ALL {
+        answer(&trace, view.example);
+        assert!(
+            page.contains(view.example),
+            "docs/query.md lacks the example of {}:\n{}",
+            view.name,
+            view.example
+        );
+        assert!(
+            page.contains(&format!("`{}`", view.name)),
+            "docs/query.md lacks {}",
+            view.name
+        );
+    }
+}
+
+#[test]
+fn every_query_of_a_diagnosis_runs_by_itself() {
+    let (_dir, trace) = convoy();
+    let found = loadline_analyze::diagnose::diagnose(&trace).expect("a diagnosis");
+    assert!(found.queries.len() > 10);
+    for q in &found.queries {
+        answer(&trace, q.sql);
+    }
+    for f in &found.findings {
+        assert!(
+            f.queries
+                .iter()
+                .all(|n| (1..=found.queries.len()).contains(n)),
+            "{}",
+            f.name
+        );
+    }
+}
+
+#[test]
+fn every_hypothesis_stands_in_the_documentation_with_its_claim() {
+    let (_dir, trace) = convoy();
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/diagnose.md");
+    let page = std::fs::read_to_string(page).expect("docs/diagnose.md");
+    let found = loadline_analyze::diagnose::diagnose(&trace).expect("a diagnosis");
+    for f in &found.findings {
+        let row = format!("| `{}` | {} |", f.name, f.hypothesis);
+        assert!(page.contains(&row), "docs/diagnose.md lacks: {row}");
+    }
+}

@@ -1,0 +1,231 @@
+//! Reads a process again and again, and keeps what each thread counted between two readings.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use loadline_record::sys::thread_cpu_ns;
+
+use crate::counter::{CPU, Counter, KERNEL, MAJOR, MINOR, SOFTWARE, USER, software};
+use crate::perf::Hardware;
+use crate::reading::{Reading, ThreadKey, read};
+
+/// A reading may take this part of the time until the next: one hundredth of a CPU.
+const SHARE: u32 = 100;
+/// How often the sampler looks whether it should end.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// What threads counted between two readings.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Slice {
+    /// CLOCK_MONOTONIC, nanoseconds.
+    pub begin_ns: i64,
+    /// Of its end.
+    pub end_ns: i64,
+    /// By thread id: the kernel's name and a value for each counter. Threads that counted nothing are left out.
+    pub threads: BTreeMap<i32, (String, Vec<f64>)>,
+    /// What the process counted beyond its living threads; 0 where the kernel does not keep it, and to be read as a sum over slices.
+    pub ended: Vec<f64>,
+}
+
+/// Counts a process, slice by slice.
+pub struct Sampler {
+    pid: i32,
+    hardware: Hardware,
+    last: Reading,
+    last_hardware: BTreeMap<ThreadKey, Vec<f64>>,
+    /// The counters, in the order of each slice's values.
+    pub counters: Vec<Counter>,
+}
+
+impl Sampler {
+    /// Takes the first reading; `None` if the process is gone.
+    pub fn begin(pid: i32, mut hardware: Hardware) -> Option<Sampler> {
+        let last = read(pid)?;
+        let last_hardware = last
+            .threads
+            .keys()
+            .map(|&key| (key, hardware.read(key)))
+            .collect();
+        let mut counters = software();
+        counters.extend_from_slice(hardware.counters());
+        Some(Sampler {
+            pid,
+            hardware,
+            last,
+            last_hardware,
+            counters,
+        })
+    }
+
+    /// Ends a slice here; `None` if the process is gone.
+    pub fn slice(&mut self) -> Option<Slice> {
+        let now = read(self.pid)?;
+        let hardware: BTreeMap<ThreadKey, Vec<f64>> = now
+            .threads
+            .keys()
+            .map(|&key| (key, self.hardware.read(key)))
+            .collect();
+        self.hardware.keep(|key| now.threads.contains_key(key));
+        let slice = difference(&self.last, &now, &self.last_hardware, &hardware);
+        self.last = now;
+        self.last_hardware = hardware;
+        Some(slice)
+    }
+
+    /// Slices of `every`, or longer where reading them would take too much, until `stop`, or until the process ends.
+    pub fn run(&mut self, every: Duration, stop: &AtomicBool) -> Vec<Slice> {
+        let mut slices = Vec::new();
+        let mut next = Instant::now() + every;
+        loop {
+            while Instant::now() < next && !stop.load(Ordering::Relaxed) {
+                std::thread::sleep(LOOK.min(next.saturating_duration_since(Instant::now())));
+            }
+            let (begun, cpu) = (Instant::now(), thread_cpu_ns());
+            let Some(slice) = self.slice() else {
+                return slices;
+            };
+            // What is left at the end joins nothing: too short for a rate, it would be an outlier.
+            if !stop.load(Ordering::Relaxed) || slices.is_empty() {
+                slices.push(slice);
+            }
+            if stop.load(Ordering::Relaxed) {
+                return slices;
+            }
+            let cost = Duration::from_nanos((thread_cpu_ns() - cpu).max(0) as u64);
+            next = begun + every.max(cost * SHARE);
+        }
+    }
+
+    /// What of the processor's counters could not be had after all, for the reader of the figures.
+    pub fn notes(&self) -> Vec<String> {
+        let mut notes = Vec::new();
+        if let Some((threads, why)) = self.hardware.refused() {
+            notes.push(format!(
+                "{threads} threads are without counters of the processor: {why}"
+            ));
+        }
+        let on = self.hardware.least_on();
+        if on < 0.999 {
+            notes.push(format!("the processor has fewer counters than were asked for: groups took turns, the least lucky was on for {:.0}% of the time, and its values are scaled", on * 100.0));
+        }
+        notes
+    }
+}
+
+fn difference(
+    before: &Reading,
+    after: &Reading,
+    hardware_before: &BTreeMap<ThreadKey, Vec<f64>>,
+    hardware_after: &BTreeMap<ThreadKey, Vec<f64>>,
+) -> Slice {
+    let width = SOFTWARE + hardware_after.values().next().map_or(0, Vec::len);
+    let mut threads = BTreeMap::new();
+    let mut living = [0.0; SOFTWARE];
+    for (key, now) in &after.threads {
+        let then = before
+            .threads
+            .get(key)
+            .map_or([0.0; SOFTWARE], |t| t.values);
+        let mut values = vec![0.0; width];
+        for (at, value) in values.iter_mut().enumerate().take(SOFTWARE) {
+            *value = (now.values[at] - then[at]).max(0.0);
+            living[at] += *value;
+        }
+        if let Some(now) = hardware_after.get(key) {
+            let then = hardware_before.get(key);
+            for (at, value) in now.iter().enumerate() {
+                values[SOFTWARE + at] = (value - then.map_or(0.0, |t| t[at])).max(0.0);
+            }
+        }
+        if values.iter().any(|v| *v > 0.0) {
+            threads.insert(key.tid, (now.comm.clone(), values));
+        }
+    }
+    let mut ended = vec![0.0; width];
+    for at in [CPU, USER, KERNEL, MINOR, MAJOR] {
+        // Reading takes time, in which threads run on: a little of one slice may stand in the next, so that this may be
+        // less than nothing. Over all slices it is what ended threads counted.
+        ended[at] = after.process[at] - before.process[at] - living[at];
+    }
+    Slice {
+        begin_ns: before.at_ns,
+        end_ns: after.at_ns,
+        threads,
+        ended,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::reading::ThreadReading;
+
+    fn reading(at_ns: i64, threads: &[(i32, u64, f64)], process_cpu: f64) -> Reading {
+        let mut process = [0.0; SOFTWARE];
+        process[CPU] = process_cpu;
+        Reading {
+            at_ns,
+            threads: threads
+                .iter()
+                .map(|&(tid, began, cpu)| {
+                    let mut values = [0.0; SOFTWARE];
+                    values[CPU] = cpu;
+                    let comm = format!("t{tid}");
+                    (ThreadKey { tid, began }, ThreadReading { comm, values })
+                })
+                .collect(),
+            process,
+        }
+    }
+
+    fn between(before: &Reading, after: &Reading) -> Slice {
+        difference(before, after, &BTreeMap::new(), &BTreeMap::new())
+    }
+
+    #[test]
+    fn a_slice_has_what_each_thread_added() {
+        let slice = between(
+            &reading(10, &[(1, 0, 5.0), (2, 0, 7.0)], 12.0),
+            &reading(20, &[(1, 0, 9.0), (2, 0, 7.0)], 16.0),
+        );
+        assert_eq!((slice.begin_ns, slice.end_ns), (10, 20));
+        assert_eq!(slice.threads[&1].1[CPU], 4.0);
+        assert!(!slice.threads.contains_key(&2), "it counted nothing");
+        assert_eq!(slice.ended[CPU], 0.0);
+    }
+
+    #[test]
+    fn a_thread_that_takes_the_id_of_one_that_ended_begins_at_zero() {
+        let slice = between(
+            &reading(0, &[(1, 100, 50.0)], 50.0),
+            &reading(1, &[(1, 200, 3.0)], 60.0),
+        );
+        assert_eq!(slice.threads[&1].1[CPU], 3.0);
+        assert_eq!(
+            slice.ended[CPU], 7.0,
+            "what the first counted before it ended"
+        );
+    }
+
+    #[test]
+    fn a_sampler_counts_what_this_process_does() {
+        let pid = std::process::id() as i32;
+        let mut sampler = Sampler::begin(pid, Hardware::available()).unwrap();
+        let begun = Instant::now();
+        let mut sum = 0u64;
+        while begun.elapsed() < Duration::from_millis(80) {
+            sum = std::hint::black_box(sum.wrapping_mul(31).wrapping_add(7));
+        }
+        let slice = sampler.slice().unwrap();
+        let cpu: f64 = slice.threads.values().map(|(_, v)| v[CPU]).sum();
+        let wall = (slice.end_ns - slice.begin_ns) as f64;
+        // Waiting for a CPU counts as well: the machine may be busy.
+        let waited: f64 = slice
+            .threads
+            .values()
+            .map(|(_, v)| v[crate::counter::WAITING])
+            .sum();
+        assert!(cpu > 1e6 && cpu + waited > 0.7 * 80e6, "{cpu} of {wall}");
+    }
+}
