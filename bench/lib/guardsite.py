@@ -27,10 +27,13 @@ WARM_RATE = 200
 class Site(Server):
     """One running site behind what `properties` choose."""
 
-    def __init__(self, name, properties, on=None, max_seconds=4 * 3600, options=()):
-        path = guardbed.classpath() + (f":{GUARD}" if properties.get("protection") == "guarded" else "")
-        if properties.get("protection") == "guarded" and not os.path.exists(GUARD):
-            sys.exit(f"{GUARD} is missing: run `make build` first")
+    def __init__(self, name, properties, on=None, max_seconds=4 * 3600, options=(), jar=None):
+        """`jar`: another build of the guard than this repository's."""
+        guard = jar or GUARD
+        # Before the bed's own libraries, among which is the guard's core.
+        path = (f"{guard}:" if properties.get("protection") == "guarded" else "") + guardbed.classpath()
+        if properties.get("protection") == "guarded" and not os.path.exists(guard):
+            sys.exit(f"{guard} is missing: run `make build` first")
         super().__init__(name, lambda port_file: [
             "java", *HEAP, *options, *(f"-D{k}={v}" for k, v in properties.items()), "-cp", path,
             "dev.loadline.auction.Main", "--port", "0", "--port-file", port_file, "--max-seconds", str(max_seconds)], on)
@@ -45,6 +48,17 @@ class Site(Server):
             if self.cpu_seconds() - before < 0.05:
                 return
         print(f"{self.name}: still busy after {seconds} s: what is measured next shares its CPU", flush=True)
+
+    def switches(self):
+        """Context switches of its threads so far; those of threads that ended are gone with them."""
+        count = 0
+        for task in os.listdir(f"/proc/{self.process.pid}/task"):
+            try:
+                with open(f"/proc/{self.process.pid}/task/{task}/status") as f:
+                    count += sum(int(line.split()[1]) for line in f if "ctxt_switches" in line)
+            except FileNotFoundError:
+                pass  # it ended meanwhile
+        return count
 
     def resources(self):
         """Resident memory, threads and descriptors."""

@@ -131,13 +131,22 @@ pub(crate) async fn live(
     );
     let mut begin_ns = intended_ns;
     let mut failure = None;
+    let objective_ns = match scenario.client.objective {
+        Some(objective) => u64::try_from(objective.as_nanos()).unwrap_or(u64::MAX),
+        None => u64::MAX,
+    };
+    let mut good = true;
     let mut next = journey.next(&[]);
     while let Some(click) = next {
         lock(&context.stats).series.offered(begin_ns);
         match patiently(&mut visitor, &mut journey, &click, begin_ns, number).await {
             Ok(page_ns) => {
                 let response_ns = page_ns.saturating_sub(begin_ns);
-                lock(&context.stats).succeeded(click.interaction, page_ns, response_ns);
+                let within = response_ns <= objective_ns;
+                good &= within;
+                let mut stats = lock(&context.stats);
+                stats.succeeded(click.interaction, page_ns, response_ns);
+                stats.sessions.good_replies += u64::from(within);
             }
             Err(why) => {
                 lock(&context.stats).failed(now_ns(), why);
@@ -162,7 +171,9 @@ pub(crate) async fn live(
     }
     let got_in = visitor.got_in;
     visitor.leave(failure.is_none()).await;
-    lock(&context.stats).session_ended(now_ns(), failure, got_in);
+    let mut stats = lock(&context.stats);
+    stats.session_ended(now_ns(), failure, got_in);
+    stats.sessions.good += u64::from(good && failure.is_none());
     failure.is_none()
 }
 

@@ -139,6 +139,12 @@ pub struct Sessions {
     pub started: u64,
     /// Walked to their end.
     pub completed: u64,
+    /// Of those, with every reply within the objective; all where there is none.
+    #[serde(default)]
+    pub good: u64,
+    /// Replies within the objective, of all sessions; all where there is none.
+    #[serde(default)]
+    pub good_replies: u64,
     /// Left because of a [`Failure`].
     pub broken: u64,
     /// Of the broken ones, those that never got in: their first connection was refused, or closed
@@ -349,6 +355,8 @@ impl Stats {
         self.sessions.active_at_begin += other.sessions.active_at_begin;
         self.sessions.started += other.sessions.started;
         self.sessions.completed += other.sessions.completed;
+        self.sessions.good += other.sessions.good;
+        self.sessions.good_replies += other.sessions.good_replies;
         self.sessions.broken += other.sessions.broken;
         self.sessions.refused += other.sessions.refused;
         self.sessions.not_started += other.sessions.not_started;

@@ -290,6 +290,28 @@ fn stopping_early_makes_the_summary_partial() {
 }
 
 #[test]
+fn what_is_within_the_objective_is_counted_beside() {
+    let server = Server::start(Behaviour {
+        delay: Duration::from_millis(50),
+        ..Behaviour::default()
+    });
+    let within = |objective_ms: Option<u64>| {
+        let sessions = go(&options(&server, |s| {
+            s.client.objective = objective_ms.map(Duration::from_millis);
+        }))
+        .sessions;
+        assert!(sessions.completed > 0, "{sessions:?}");
+        (
+            sessions.good == sessions.completed && sessions.good_replies >= sessions.good,
+            sessions.good + sessions.good_replies,
+        )
+    };
+    assert!(within(None).0);
+    assert!(within(Some(40_000)).0);
+    assert_eq!(within(Some(40)), (false, 0));
+}
+
+#[test]
 fn threads_share_the_users() {
     let server = Server::start(Behaviour::default());
     let mut options = options(&server, |s| s.arrivals = Arrivals::Closed { users: 5 });

@@ -47,6 +47,9 @@ pub struct Args {
     /// How long a visitor waits for a page before leaving
     #[arg(long, value_name = "TIME", value_parser = show::parse_duration)]
     timeout: Option<Duration>,
+    /// Count replies within this response time, and sessions whose replies all were
+    #[arg(long, value_name = "TIME", value_parser = show::parse_duration)]
+    objective: Option<Duration>,
     /// Version of HTTP
     #[arg(long, value_name = "1.1|2", value_parser = ["1.1", "2"])]
     http: Option<String>,
@@ -200,6 +203,7 @@ fn change(args: &Args, scenario: &mut Scenario) -> Result<()> {
     if let Some(timeout) = args.timeout {
         scenario.timeout = timeout;
     }
+    scenario.client.objective = args.objective.or(scenario.client.objective);
     if let Some(http) = &args.http {
         scenario.http = if http == "2" { Http::Two } else { Http::One };
     }

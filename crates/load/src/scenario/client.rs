@@ -25,6 +25,8 @@ pub enum Abandon {
 /// How the client behaves.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Client {
+    /// Response time that the user wants: what is within it is counted beside. None: all counts as within.
+    pub objective: Option<Duration>,
     /// How often a request that timed out, or found no connection, is made again.
     pub retries: u32,
     /// Pause before the first such retry; doubles each time.
@@ -60,6 +62,7 @@ impl Client {
 impl Default for Client {
     fn default() -> Client {
         Client {
+            objective: None,
             retries: 0,
             back_off: Duration::from_secs(1),
             abandon: Abandon::Close,
@@ -154,6 +157,7 @@ pub(super) fn client(
         None => Ok(default),
     };
     let client = Client {
+        objective: default.objective,
         retries: whole("client.retries", &raw.retries, 0, 100, default.retries)?,
         back_off: place.duration("client.back_off", raw.back_off, default.back_off)?,
         abandon: place.one_of(

@@ -23,6 +23,8 @@ final class Counters {
     final LongAdder refusedClaims = new LongAdder();
     /** CPU time of handshakes and requests that was reported. */
     final LongAdder attributedCpuNanos = new LongAdder();
+    /** Events that ended. */
+    final LongAdder events = new LongAdder();
     /** Events that were handed to a worker and are not done. */
     final UnderWay underWay = new UnderWay();
     /** Time that events waited for a worker thread, or for their turn before that. */

@@ -63,9 +63,10 @@ final class Events {
                 event.connector = connector;
                 event.cpus = measured.cpus();
                 event.utilization = measured.utilization();
-                event.waiting = state.waiting();
+                event.waiting = measured.waiting();
+                event.delayMillis = state.delayNanos() / 1e6;
                 event.correction = state.factor();
-                event.newPerInterval = state.newPerInterval();
+                event.newPerInterval = state.newPerSecond();
                 event.newCostMillis = state.fullCpuNanos() / 1e6;
                 event.resumedCostMillis = state.resumedCpuNanos() / 1e6;
                 event.commit();
@@ -121,6 +122,8 @@ final class Events {
         @Label("Waiting")
         @Description("Threads that wait for a CPU, per CPU")
         double waiting;
+        @Label("Delay of who begins (ms)")
+        double delayMillis;
         @Label("Correction")
         double correction;
         @Label("New Connections per Interval")

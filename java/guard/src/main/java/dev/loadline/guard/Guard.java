@@ -20,8 +20,8 @@ public final class Guard implements AutoCloseable {
     /** The alert internal_error, fatal, in a record of its own: what JSSE answers to who may not resume. */
     public static final byte[] ALERT = {21, 3, 3, 0, 2, 2, 80};
 
-    /** Shorter intervals than this count as this long for the watchdog: a collection may stop the loop for that long. */
-    private static final long LEAST_INTERVAL_NANOS = 1_000_000_000L;
+    /** The loop runs four times a second; a collection may stop it for longer than that. */
+    private static final long STALLED_NANOS = 2_000_000_000L;
 
     private final String name;
     private final GuardSettings settings;
@@ -54,7 +54,7 @@ public final class Guard implements AutoCloseable {
         this.name = name;
         this.settings = settings;
         this.nanoTime = nanoTime;
-        watchdog = new Watchdog(2 * Math.max(settings.interval().toNanos(), LEAST_INTERVAL_NANOS));
+        watchdog = new Watchdog(STALLED_NANOS);
         mode = settings.mode();
         policy = new LockedPolicy(settings, nanoTime.getAsLong());
         watch = new ClaimWatch(settings.ticketReuse(), settings.badClaims());
@@ -177,7 +177,7 @@ public final class Guard implements AutoCloseable {
             return null;
         }
         if (claim == null) {
-            return policy.fresh(now, connection.customer(), counters.underWay.count());
+            return decide(connection, false, known.contains(connection.remoteAddress(), now), now, canRestrict);
         }
         counters.claims.increment();
         boolean refusing = policy.refusing();
@@ -189,8 +189,15 @@ public final class Guard implements AutoCloseable {
         if (refusing && !watch.mayClaim(connection.remoteAddress(), now)) {
             return Verdict.REFUSE_ADDRESS;
         }
-        connection.standing(known.contains(connection.remoteAddress(), now) ? Standing.KNOWN : Standing.RETURNING);
-        return policy.claim(now, connection.customer(), connection.standing(), counters.underWay.count(), canRestrict);
+        boolean servedOfLate = known.contains(connection.remoteAddress(), now);
+        connection.standing(servedOfLate ? Standing.KNOWN : Standing.RETURNING);
+        return decide(connection, true, servedOfLate, now, canRestrict);
+    }
+
+    private Verdict decide(GuardedConnection connection, boolean claims, boolean servedOfLate, long now, boolean canRestrict) {
+        int forTurn = turns.waiting();
+        return policy.decide(connection, claims, servedOfLate, now, Math.max(0, counters.underWay.count() - forTurn),
+            forTurn * turns.perTurnNanos(), canRestrict);
     }
 
     /** @param canRestrict whether its engine can be told which protocol to speak: else its requests might not be seen */
@@ -259,7 +266,7 @@ public final class Guard implements AutoCloseable {
         }
         policy.settle(connection, outcome, cpuNanos);
         if (!connection.seesRequests()) {
-            policy.learn(outcome, cpuNanos);
+            policy.learn(connection, outcome, cpuNanos);
             if (outcome != Outcome.FAILED) {
                 known.add(connection.remoteAddress(), nanoTime.getAsLong());
             }
@@ -273,13 +280,11 @@ public final class Guard implements AutoCloseable {
         }
     }
 
-    void requestsRan(GuardedConnection connection, Outcome outcome, long cpuNanos) {
+    void requestsRan(GuardedConnection connection, long cpuNanos) {
         counters.attributedCpuNanos.add(cpuNanos);
         if (connection.seesRequests()) {
-            probes.spent(cpuNanos); // no session: it says nothing about what one costs
-            return;
+            probes.spent(cpuNanos);
         }
-        policy.requestsRan(outcome, cpuNanos);
     }
 
     Priority priority(RequestView request) {
@@ -319,12 +324,16 @@ public final class Guard implements AutoCloseable {
 
     /** A tick ended; see {@link GuardThread}. */
     void passed(long nowNanos, Measured measured) {
-        policy.passed(nowNanos, measured);
+        policy.passed(nowNanos, measured, turns.waiting() * turns.perTurnNanos());
         if (watchdog.completed(nowNanos)) {
             safely(reports::recovered);
         }
         safely(() -> turns.passed(measured.seconds(), measured.utilization()));
         safely(() -> reports.passed(measured, snapshot()));
+    }
+
+    LockedPolicy policy() {
+        return policy;
     }
 
     /** The figures of now, taken together. */

@@ -19,10 +19,10 @@ public interface GuardMXBean {
     /** Who said how many CPUs there are. */
     String getCpusFrom();
 
-    /** CPU time of a new connection over its life, ms. */
+    /** CPU time of a new session, all its requests included, ms. */
     double getNewCostMillis();
 
-    /** CPU time of a resumed connection over its life, ms. */
+    /** CPU time of a session that begins with a ticket, ms. */
     double getResumedCostMillis();
 
     /** CPU time of a handshake that fails, such as of a forged ticket, ms. */
@@ -31,17 +31,23 @@ public interface GuardMXBean {
     /** Handshakes that the costs were learnt from. */
     long getLearntFrom();
 
-    /** New connections that the next interval can carry. */
+    /** New sessions that the next second can carry to their end. */
     long getNewPerInterval();
 
-    /** CPU time per second of all connections that are offered, refused ones included. */
+    /** CPU time per second of all sessions that would begin, refused ones included. */
     double getOfferedCpus();
 
-    /** Factor by which the closed loop corrects the budget. */
+    /** Factor by which the control corrects its pace: 1 where learnt costs are right. */
     double getCorrection();
 
     /** Threads that wait for a CPU, and events that wait for a thread, per CPU; measured when the CPUs are busy. */
     double getWaiting();
+
+    /** Delay that who begins a session sees before worker and CPU, in the last quarter of a second, ms. */
+    double getDelayMillis();
+
+    /** What of it is aimed at while more is offered than can be served, ms. */
+    double getTargetDelayMillis();
 
     /** Full handshakes that were admitted and wait for their turn. */
     int getHandshakesWaiting();
@@ -85,10 +91,10 @@ public interface GuardMXBean {
     /** Claims refused; in observe, that would have been. */
     long getRefusedClaims();
 
-    /** Refused because no budget for new connections was left. */
+    /** Refused because the delay that the objective allows was reached, or would have been. */
     long getRefusedByBudget();
 
-    /** Refused because resumed connections were at their ceiling. */
+    /** Sessions under way held back, because they alone were too much. */
     long getRefusedByCeiling();
 
     /** Refused because the claim was not good and no budget for a new connection was left. */

@@ -1,5 +1,6 @@
 package dev.loadline.guard;
 
+import dev.loadline.guard.policy.Objective;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -26,19 +27,16 @@ import java.util.Map;
  * @param pageShare share of the CPUs for pages
  * @param probeShare share of the CPUs for probes while others are refused
  * @param cpus CPUs at hand; 0 to find out
- * @param fullCost CPU time of a new connection; zero to learn
- * @param resumedCost CPU time of a resumed connection; zero to learn
- * @param interval length of the budget's interval
- * @param targetWaiting threads that may wait, per CPU
- * @param resumedCeiling share of the CPUs for resumed connections
+ * @param fullCost CPU time of a new session; zero to learn
+ * @param resumedCost CPU time of a session that begins with a ticket; zero to learn
+ * @param objective of response times
  * @param helloTimeout time for a ClientHello
  * @param ticketReuse uses of one ticket
  * @param badClaims bad claims of one address
  */
 public record GuardSettings(Mode mode, Refusal refusal, Addresses exempt, PathPatterns high, PathPatterns low,
                             PathPatterns health, Duration retryAfter, String page, double pageShare, double probeShare, double cpus,
-                            Duration fullCost, Duration resumedCost, Duration interval, double targetWaiting,
-                            double resumedCeiling, Duration helloTimeout, int ticketReuse, int badClaims) {
+                            Duration fullCost, Duration resumedCost, Objective objective, Duration helloTimeout, int ticketReuse, int badClaims) {
 
     private static final Duration DAY = Duration.ofDays(1);
 
@@ -77,8 +75,7 @@ public record GuardSettings(Mode mode, Refusal refusal, Addresses exempt, PathPa
             read.duration(Option.RETRY_AFTER, Duration.ofSeconds(1), DAY),
             read.page(), read.number(Option.PAGE_SHARE, 0, 1), read.number(Option.PROBE_SHARE, 0, 1), read.number(Option.CPUS, 0, 65_536),
             read.duration(Option.FULL_COST, Duration.ZERO, DAY), read.duration(Option.RESUMED_COST, Duration.ZERO, DAY),
-            read.duration(Option.INTERVAL, Duration.ofMillis(100), Duration.ofMinutes(1)),
-            read.number(Option.TARGET_WAITING, 0.1, 1_000), read.number(Option.RESUMED_CEILING, 0.01, 1),
+            read.parsed(Option.OBJECTIVE, Objective::parse),
             read.duration(Option.HELLO_TIMEOUT, Duration.ofMillis(100), DAY),
             (int) read.number(Option.TICKET_REUSE, 1, 1e9), (int) read.number(Option.BAD_CLAIMS, 1, 1e9));
     }

@@ -2,6 +2,7 @@ package dev.loadline.guard;
 
 import dev.loadline.guard.cpu.CpusAtHand;
 import dev.loadline.guard.cpu.ServerThreads;
+import dev.loadline.guard.policy.Delay;
 import java.lang.management.ManagementFactory;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -32,6 +33,7 @@ final class GuardThread implements AutoCloseable {
     private long lastAttributedNanos;
     private long lastQueuedNanos;
     private long lastTurnNanos;
+    private long lastEvents;
 
     GuardThread(Guard guard, LongSupplier nanoTime, CpusAtHand cpus) {
         this.guard = guard;
@@ -95,6 +97,7 @@ final class GuardThread implements AutoCloseable {
         long attributed = guard.counters().attributedCpuNanos.sum();
         long queued = guard.counters().queuedNanos.sum();
         long forTurn = guard.counters().turnNanos.sum();
+        long events = guard.counters().events.sum();
         double underWay = guard.counters().underWay.nanosSinceLast(now);
         CpusAtHand.Answer at = lastCpus = asked(() -> cpus.now(guard::failed), lastCpus);
         double used = (process - lastProcessNanos) / (seconds * 1e9 * at.cpus());
@@ -102,13 +105,16 @@ final class GuardThread implements AutoCloseable {
         if (threads.virtual()) {
             guard.carrierTime().passed(seconds, spent.runNanos(), spent.waitNanos());
         }
-        double cpuNanos = seconds * 1e9 * at.cpus();
-        double waited = spent.waitNanos() + queued - lastQueuedNanos;
+        double turns = forTurn - lastTurnNanos;
+        // What an event waited for its turn is in what it waited for a worker.
+        double waited = Math.max(0, spent.waitNanos() + queued - lastQueuedNanos - turns);
         boolean measured = spent.runNanos() > LEAST_RUN_NANOS;
-        guard.passed(now, new Measured(seconds, at.cpus(), at.from(), process - lastProcessNanos,
-            attributed - lastAttributedNanos, measured ? waited / cpuNanos : 0,
-            measured ? (forTurn - lastTurnNanos) / cpuNanos : 0,
-            spent.runNanos() > 0 && underWay > LEAST_UNDER_WAY_NANOS ? (spent.runNanos() + waited) / underWay : Double.NaN));
+        double forCpu = underWay - turns;
+        guard.passed(now, new Measured(new Delay.Tick(seconds, at.cpus(), process - lastProcessNanos, events - lastEvents,
+            underWay, measured ? waited : 0, measured ? turns : 0,
+            spent.runNanos() > 0 && forCpu > LEAST_UNDER_WAY_NANOS ? (spent.runNanos() + waited) / forCpu : Double.NaN),
+            at.from(), attributed - lastAttributedNanos));
+        lastEvents = events;
         lastNanos = now;
         lastProcessNanos = process;
         lastAttributedNanos = attributed;

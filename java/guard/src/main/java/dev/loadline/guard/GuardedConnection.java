@@ -42,6 +42,7 @@ public final class GuardedConnection {
     private Verdict verdict;
     private Customer customer = Customer.SILVER;
     private Standing standing = Standing.NEW;
+    private double chargedCpuNanos;
     private boolean page;
     private boolean probe;
     private String serverName;
@@ -120,7 +121,7 @@ public final class GuardedConnection {
     public void requestsRan(long threadNanos) {
         long cpuNanos = onVirtual() ? guard.carrierTime().requests(Math.max(0, threadNanos)) : threadNanos;
         if (outcome != null && cpuNanos > 0) {
-            guard.requestsRan(this, outcome, cpuNanos);
+            guard.requestsRan(this, cpuNanos);
         }
     }
 
@@ -158,6 +159,7 @@ public final class GuardedConnection {
         long at = dispatchedNanos;
         if (isTime(at) && DISPATCHED.compareAndSet(this, at, NONE)) {
             guard.counters().underWay.ends(System.nanoTime());
+            guard.counters().events.increment();
         }
     }
 
@@ -253,6 +255,15 @@ public final class GuardedConnection {
 
     Customer customer() {
         return customer;
+    }
+
+    /** What the policy charged it with. */
+    double chargedCpuNanos() {
+        return chargedCpuNanos;
+    }
+
+    void charged(double cpuNanos) {
+        chargedCpuNanos = cpuNanos;
     }
 
     Standing standing() {

@@ -1,34 +1,33 @@
 package dev.loadline.guard;
 
 import dev.loadline.guard.policy.Admission;
-import dev.loadline.guard.policy.Correction;
 import dev.loadline.guard.policy.Costs;
-import dev.loadline.guard.policy.Customer;
+import dev.loadline.guard.policy.Delay;
 import dev.loadline.guard.policy.Outcome;
 import dev.loadline.guard.policy.Priority;
 import dev.loadline.guard.policy.Purse;
 import dev.loadline.guard.policy.Shedding;
 import dev.loadline.guard.policy.Standing;
 import dev.loadline.guard.policy.Verdict;
-import java.util.concurrent.atomic.LongAdder;
 
 /** The state that {@code policy} decides by, under one lock. Thread-safe. */
 final class LockedPolicy {
     private final double pageShare;
     private final Costs costs;
-    private final Correction correction;
+    private final Delay delay;
     private final Admission admission;
     private final Shedding shedding = new Shedding();
     private final Purse pages = new Purse();
-    private final LongAdder[] requestCpuNanos = {new LongAdder(), new LongAdder(), new LongAdder()};
     private volatile boolean shed;
     private volatile double cpus = 1;
+    /** What a test has in place of a measured delay, per target. */
+    private double givenOfTarget = Double.NaN;
 
     LockedPolicy(GuardSettings settings, long nowNanos) {
         pageShare = settings.pageShare();
         costs = new Costs(settings.fullCost().toNanos(), settings.resumedCost().toNanos());
-        correction = new Correction(settings.targetWaiting());
-        admission = new Admission(settings.interval().toNanos() / 1e9, settings.resumedCeiling(), costs, nowNanos);
+        delay = new Delay(settings.objective());
+        admission = new Admission(costs, nowNanos);
     }
 
     /** CPUs at hand, as last measured. */
@@ -36,18 +35,25 @@ final class LockedPolicy {
         return cpus;
     }
 
-    /** @param underWay events that are under way */
-    synchronized Verdict fresh(long nowNanos, Customer customer, int underWay) {
-        return admission.fresh(nowNanos, customer, waitingOfTarget(underWay));
+    /**
+     * @param claims whether it claims a session
+     * @param servedOfLate whether its client was
+     * @param underWay events that have a worker or wait for one
+     * @param turnNanos delay until its turn
+     */
+    synchronized Verdict decide(GuardedConnection connection, boolean claims, boolean servedOfLate, long nowNanos, int underWay, double turnNanos,
+                                boolean canRestrict) {
+        double ofTarget = Double.isNaN(givenOfTarget) ? delay.nanos(underWay, turnNanos) / delay.targetNanos() : givenOfTarget;
+        Admission.Decision decision = claims
+            ? admission.claim(nowNanos, connection.customer(), connection.standing(), ofTarget, canRestrict)
+            : admission.fresh(nowNanos, connection.customer(), servedOfLate, ofTarget);
+        connection.charged(decision.chargedCpuNanos());
+        return decision.verdict();
     }
 
-    /** @param underWay events that are under way */
-    synchronized Verdict claim(long nowNanos, Customer customer, Standing standing, int underWay, boolean canRestrict) {
-        return admission.claim(nowNanos, customer, standing, waitingOfTarget(underWay), canRestrict);
-    }
-
-    private double waitingOfTarget(int underWay) {
-        return correction.waitingNow(underWay, cpus) / correction.targetWaiting();
+    /** In place of what is measured, from now on: a test cannot make threads wait for just so long. */
+    synchronized void giveDelay(double ofTarget) {
+        givenOfTarget = ofTarget;
     }
 
     synchronized boolean refusing() {
@@ -56,30 +62,25 @@ final class LockedPolicy {
 
     /** CPU time of a full handshake. */
     synchronized double handshakeCpuNanos() {
-        return costs.handshakeCpuNanos();
+        return costs.handshakeCpuNanos(Outcome.FULL);
     }
 
     /** Whether a refusal may be a page; if so, that is spent. */
     synchronized boolean affordsPage(long nowNanos) {
-        return pages.takes(costs.handshakeCpuNanos(), pageShare * cpus, nowNanos);
+        return pages.takes(costs.handshakeCpuNanos(Outcome.FULL), pageShare * cpus, nowNanos);
     }
 
     /** It is known what a connection was that had been let in. */
     synchronized void settle(GuardedConnection connection, Outcome outcome, long spentCpuNanos) {
         Verdict verdict = connection.verdict();
         if (verdict != null && !verdict.refuses()) {
-            admission.settle(verdict, connection.customer(), connection.standing(), outcome, spentCpuNanos);
+            admission.settle(connection.chargedCpuNanos(), connection.standing(), outcome, spentCpuNanos);
         }
     }
 
     /** A handshake of a session ended. */
-    synchronized void learn(Outcome outcome, long cpuNanos) {
-        costs.handshake(outcome, cpuNanos);
-    }
-
-    /** Requests took so much of a CPU. */
-    void requestsRan(Outcome outcome, long cpuNanos) {
-        requestCpuNanos[outcome.ordinal()].add(cpuNanos);
+    synchronized void learn(GuardedConnection connection, Outcome outcome, long cpuNanos) {
+        costs.handshake(outcome, connection.standing() != Standing.KNOWN, cpuNanos);
     }
 
     /** Whether any request is being shed. */
@@ -91,27 +92,25 @@ final class LockedPolicy {
         return shedding.sheds(priority);
     }
 
-    /** A tick ended. */
-    synchronized void passed(long nowNanos, Measured measured) {
-        for (Outcome outcome : Outcome.values()) {
-            costs.requests(outcome, requestCpuNanos[outcome.ordinal()].sumThenReset());
-        }
-        costs.passed(measured.seconds(), measured.attributedCpuNanos(), measured.processCpuNanos(), measured.cpus());
+    /** A tick ended. @param turnNanos the delay until a turn */
+    synchronized void passed(long nowNanos, Measured measured, double turnNanos) {
+        costs.passed(measured.seconds(), measured.reportedCpuNanos(), measured.tick().cpuNanos(), measured.cpus());
         cpus = measured.cpus();
-        correction.passed(measured.seconds(), measured.utilization(), measured.waiting(), measured.forTurn(),
-            measured.competing(), admission.refusing(), admission.byBudget());
-        admission.passed(nowNanos, measured.seconds(), measured.cpus(), correction);
-        shedding.passed(measured.seconds(), admission.closed(), correction.contention() / correction.targetWaiting());
+        delay.passed(measured.tick(), turnNanos);
+        double target = delay.targetNanos();
+        double standing = delay.standingNanos() / target;
+        admission.passed(nowNanos, measured.seconds(), cpus, delay.beginNanos() / target, delay.lastingNanos() / target, standing);
+        shedding.passed(measured.seconds(), admission.closed(), standing);
         shed = shedding.level() > 0;
     }
 
     /** The figures of now, taken together. */
     synchronized Snapshot snapshot() {
-        return new Snapshot(admission.refusing(), admission.newPerInterval(), admission.offeredCpus(),
-            costs.fullCpuNanos(), costs.resumedCpuNanos(), costs.failedCpuNanos(), costs.learnt(), correction.factor(),
-            correction.waiting(), shedding.level());
+        return new Snapshot(admission.refusing(), admission.newPerSecond(), admission.offeredCpus(),
+            costs.sessionCpuNanos(Outcome.FULL), costs.sessionCpuNanos(Outcome.RESUMED), costs.sessionCpuNanos(Outcome.FAILED),
+            costs.learnt(), admission.factor(), delay.beginNanos(), delay.targetNanos(), shedding.level());
     }
 
-    record Snapshot(boolean refusing, long newPerInterval, double offeredCpus, double fullCpuNanos,
-                    double resumedCpuNanos, double failedCpuNanos, long learnt, double factor, double waiting, double shedLevel) {}
+    record Snapshot(boolean refusing, long newPerSecond, double offeredCpus, double fullCpuNanos, double resumedCpuNanos,
+                    double failedCpuNanos, long learnt, double factor, double delayNanos, double targetNanos, double shedLevel) {}
 }

@@ -1,21 +1,29 @@
 package dev.loadline.guard;
 
+import dev.loadline.guard.policy.Delay;
+
 /**
  * What was measured over one tick.
  *
- * @param seconds its length
- * @param cpus CPUs at hand at its end
- * @param cpusFrom who said so
- * @param processCpuNanos CPU time of the process
- * @param attributedCpuNanos CPU time that connections reported
- * @param waiting events that waited for a CPU, a thread or their turn on average, per CPU
- * @param forTurn those of them that waited for their turn
- * @param competing share of the events under way that ran or waited to run; NaN when not measured
+ * @param cpusFrom who said how many CPUs are at hand
+ * @param reportedCpuNanos CPU time that connections reported
  */
-record Measured(double seconds, double cpus, String cpusFrom, long processCpuNanos, long attributedCpuNanos,
-                double waiting, double forTurn, double competing) {
+record Measured(Delay.Tick tick, String cpusFrom, long reportedCpuNanos) {
+    double seconds() {
+        return tick.seconds();
+    }
+
+    double cpus() {
+        return tick.cpus();
+    }
+
     /** Share of the CPUs at hand that the process used. */
     double utilization() {
-        return Math.min(1, processCpuNanos / (seconds * 1e9 * cpus));
+        return Math.min(1, tick.cpuNanos() / (seconds() * 1e9 * cpus()));
+    }
+
+    /** Events that waited for a CPU, a worker or their turn, on average and per CPU. */
+    double waiting() {
+        return (tick.waitedNanos() + tick.turnNanos()) / (seconds() * 1e9 * cpus());
     }
 }

@@ -1,6 +1,7 @@
 package dev.loadline.guard;
 
 import java.util.Locale;
+import java.util.Map;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -19,11 +20,9 @@ enum Option {
     PAGE_SHARE("pageShare", "0.05", "share of the CPUs that refusing by page may take"),
     PROBE_SHARE("probeShare", "0.05", "share of the CPUs that probes may take while others are refused; 0: none"),
     CPUS("cpus", "0", "CPUs at hand; 0: from the CPU manager, affinity, cgroup quota, as they change"),
-    FULL_COST("fullCost", "0ms", "CPU time of a new connection over its life; 0: learnt"),
-    RESUMED_COST("resumedCost", "0ms", "CPU time of a resumed connection over its life; 0: learnt"),
-    INTERVAL("interval", "1s", "length of the interval that the budget is for"),
-    TARGET_WAITING("targetWaiting", "6", "threads of the server that may wait for a CPU, per CPU at hand, while refusing"),
-    RESUMED_CEILING("resumedCeiling", "0.95", "share of the CPUs that resumed connections may take"),
+    OBJECTIVE("objective", "p95=250ms", "response time to hold, at a percentile from p50 to p99.9: nobody is refused while delay leaves it"),
+    FULL_COST("fullCost", "0ms", "CPU time of a new session, all its requests included; 0: learnt"),
+    RESUMED_COST("resumedCost", "0ms", "the same of a session that begins with a ticket; 0: learnt"),
     HELLO_TIMEOUT("helloTimeout", "5s", "time within which a client must have sent its whole ClientHello"),
     TICKET_REUSE("ticketReuse", "64", "uses of one ticket by one address in 10 s, while refusing"),
     BAD_CLAIMS("badClaims", "20", "claims of one address that were not good, or left in mid-handshake, in 10 s, before it is barred while refusing");
@@ -50,7 +49,17 @@ enum Option {
         return meaning;
     }
 
+    /** What was an option before, and is said to whoever still sets it. */
+    private static final Map<String, String> GONE = Map.of(
+        "targetwaiting", "how long requests may wait follows from objective, such as objective=p95=250ms",
+        "interval", "admission is paced continuously: remove it",
+        "resumedceiling", "sessions under way are held back last, when objective cannot be held otherwise: remove it");
+
     static Option of(String key) {
+        String gone = GONE.get(key.toLowerCase(Locale.ROOT));
+        if (gone != null) {
+            throw new IllegalArgumentException("guard: the option " + key + " is gone: " + gone);
+        }
         for (Option option : values()) {
             if (option.key.toLowerCase(Locale.ROOT).equals(key.toLowerCase(Locale.ROOT))) {
                 return option;

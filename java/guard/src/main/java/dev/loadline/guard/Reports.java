@@ -1,5 +1,6 @@
 package dev.loadline.guard;
 
+import dev.loadline.guard.policy.Delay;
 import java.lang.management.ManagementFactory;
 import java.util.HashMap;
 import java.util.Locale;
@@ -17,7 +18,7 @@ final class Reports implements GuardMXBean {
     private final Guard guard;
     private final Counters counters;
     private ObjectName objectName;
-    private volatile Measured measured = new Measured(1, 1, "not measured yet", 0, 0, 0, 0, Double.NaN);
+    private volatile Measured measured = new Measured(new Delay.Tick(1, 1, 0, 0, 0, 0, 0, Double.NaN), "not measured yet", 0);
     /** When an error of a kind was logged last. */
     private final Map<String, Long> errorLoggedNanos = new HashMap<>();
     private boolean saidLearnt;
@@ -129,7 +130,7 @@ final class Reports implements GuardMXBean {
     }
 
     private String summary(LockedPolicy.Snapshot state) {
-        return String.format(Locale.ROOT, "loadline-guard: %s CPU%s (%s); new connection %.1f ms, resumed %.1f ms (%s); %s",
+        return String.format(Locale.ROOT, "loadline-guard: %s CPU%s (%s); new session %.1f ms, resumed %.1f ms (%s); %s",
             number(measured.cpus()), measured.cpus() == 1 ? "" : "s", measured.cpusFrom(), state.fullCpuNanos() / 1e6,
             state.resumedCpuNanos() / 1e6, state.learnt() == 0 ? "assumed until learnt" : String.format(Locale.ROOT,
                 "learnt from %,d", state.learnt()), doing());
@@ -144,11 +145,10 @@ final class Reports implements GuardMXBean {
     }
 
     private String began(LockedPolicy.Snapshot state) {
-        double seconds = guard.settings().interval().toNanos() / 1e9;
-        return String.format(Locale.ROOT, "loadline-guard: %s new connections: %.0f connections/s offered, %.0f new/s can be"
-            + " served beside those who resume; CPUs %.0f%% used, %.1f threads waiting per CPU",
+        return String.format(Locale.ROOT, "loadline-guard: %s new connections: %.0f connections/s offered, %d new/s can be"
+            + " served to the end; who begins waits %.0f ms, %.0f are aimed at; CPUs %.0f%% used",
             guard.mode() == Mode.ENFORCE ? "refusing" : "would refuse", connectionsPerSecond,
-            state.newPerInterval() / seconds, 100 * measured.utilization(), state.waiting());
+            state.newPerSecond(), state.delayNanos() / 1e6, state.targetNanos() / 1e6, 100 * measured.utilization());
     }
 
     private String ended(Episode was) {
@@ -222,7 +222,7 @@ final class Reports implements GuardMXBean {
 
     @Override
     public long getNewPerInterval() {
-        return guard.snapshot().newPerInterval();
+        return guard.snapshot().newPerSecond();
     }
 
     @Override
@@ -237,7 +237,17 @@ final class Reports implements GuardMXBean {
 
     @Override
     public double getWaiting() {
-        return guard.snapshot().waiting();
+        return measured.waiting();
+    }
+
+    @Override
+    public double getDelayMillis() {
+        return guard.snapshot().delayNanos() / 1e6;
+    }
+
+    @Override
+    public double getTargetDelayMillis() {
+        return guard.snapshot().targetNanos() / 1e6;
     }
 
     @Override

@@ -29,6 +29,10 @@ public final class Turns {
     /** Share of a tick by which somebody has to wait longer than the CPUs work. */
     private static final double MARGIN = 0.15;
     private static final double MOST_WIDTH = 1 << 10;
+    /** Before anything is known: a signature and what shares the CPU with it. */
+    private static final double PRIOR_NANOS = 5e6;
+    /** What is learnt of a tick in which somebody always waited. */
+    private static final double LEARNS = 0.25;
     /** Per tick: half of what was added in ten seconds. */
     private static final double NARROWER = Math.pow(0.5, 1 / 40.0);
 
@@ -112,6 +116,9 @@ public final class Turns {
     /** When somebody began to wait, or the tick began if that was later; only of use while somebody waits. */
     private long waitedFromNanos;
     private long waitedNanos;
+    /** Turns handed out since the tick began, and how long one took of late while others waited. */
+    private int handedOut;
+    private double perTurnNanos = PRIOR_NANOS;
 
     /**
      * @param cpus how many can compute at a time; asked often
@@ -136,6 +143,13 @@ public final class Turns {
     public int waiting() {
         synchronized (this) {
             return waiting.size();
+        }
+    }
+
+    /** How long who waits does so for each one before it. */
+    public double perTurnNanos() {
+        synchronized (this) {
+            return perTurnNanos;
         }
     }
 
@@ -165,7 +179,10 @@ public final class Turns {
             }
             // Who computes keeps a CPU busy for as long as others wait for it, at least.
             boolean idle = waitedNanos / (seconds * 1e9) > utilization + MARGIN;
+            double each = (double) waitedNanos / Math.max(1, handedOut);
+            perTurnNanos += (each - perTurnNanos) * LEARNS * Math.min(1, waitedNanos / (seconds * 1e9));
             waitedNanos = 0;
+            handedOut = 0;
             idleTicks = idle ? idleTicks + 1 : 0;
             width = idleTicks >= IDLE_TICKS ? Math.min(MOST_WIDTH, 2 * width) : Math.max(1, NARROWER * width);
         }
@@ -217,6 +234,7 @@ public final class Turns {
             handingOut = true;
             Turn turn = waiting.remove();
             waitedSoFar();
+            handedOut++;
             begin(turn);
             told.goesOn(turn.key);
             return turn;

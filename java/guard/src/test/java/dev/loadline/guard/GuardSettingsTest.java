@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.loadline.guard.policy.Objective;
 import java.net.InetAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -21,7 +22,7 @@ class GuardSettingsTest {
         GuardSettings settings = GuardSettings.defaults();
         assertEquals(Mode.ENFORCE, settings.mode());
         assertEquals(Refusal.ALERT, settings.refusal());
-        assertEquals(Duration.ofSeconds(1), settings.interval());
+        assertEquals(new Objective(0.95, 250_000_000), settings.objective());
         assertEquals(0, settings.cpus());
         assertEquals(Duration.ZERO, settings.fullCost());
     }
@@ -39,13 +40,22 @@ class GuardSettingsTest {
     @Test
     void an_error_names_the_option_its_value_and_what_is_allowed() {
         assertEquals("guard: mode is 'on'; it must be one of off, observe, enforce", wrong("mode=on"));
-        assertEquals("guard: targetWaiting is '-1'; it must be a number from 0.1 to 1000.0", wrong("targetWaiting=-1"));
-        assertTrue(wrong("interval=5").startsWith("guard: interval is '5'; it must be a time from 100ms to 60s"));
+        assertEquals("guard: probeShare is '-1'; it must be a number from 0.0 to 1.0", wrong("probeShare=-1"));
+        assertTrue(wrong("retryAfter=5").startsWith("guard: retryAfter is '5'; it must be a time from 1000ms to 86400s"));
+        assertTrue(wrong("objective=fast").startsWith("guard: objective: 'fast' is no objective"));
         assertTrue(wrong("mood=off").startsWith("guard: there is no option 'mood'; there are mode, refuse, exempt"));
         assertEquals("guard: 'observe' is no option: key=value; key=value", wrong("observe"));
         assertTrue(wrong("exempt=example.com").contains("exempt: 'example.com' is no address"));
         assertTrue(wrong("high=checkout").contains("high: 'checkout' is no pattern"));
         assertTrue(wrong("pageFile=/nowhere/page.html").contains("pageFile: cannot read '/nowhere/page.html'"));
+    }
+
+    @Test
+    void an_option_that_is_gone_says_what_is_in_its_place() {
+        assertEquals("guard: the option targetWaiting is gone: how long requests may wait follows from objective, such as"
+            + " objective=p95=250ms", wrong("targetWaiting=6"));
+        assertTrue(wrong("interval=1s").startsWith("guard: the option interval is gone"));
+        assertTrue(wrong("resumedCeiling=0.9").startsWith("guard: the option resumedCeiling is gone"));
     }
 
     @Test

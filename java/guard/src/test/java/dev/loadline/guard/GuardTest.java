@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import dev.loadline.Loadline;
 import dev.loadline.guard.hello.ClientHello;
 import dev.loadline.guard.micrometer.GuardMetrics;
+import dev.loadline.guard.policy.Delay;
 import dev.loadline.guard.policy.Priority;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.net.InetAddress;
@@ -37,12 +38,16 @@ class GuardTest {
             List.of(), 200, 1);
     }
 
+    /** One whose threads wait for longer than they should, so that what is owed decides. */
     private static Guard guard(String options) {
-        return new Guard("test", GuardSettings.of(options));
+        var guard = new Guard("test", GuardSettings.of(options));
+        guard.policy().giveDelay(1.5);
+        return guard;
     }
 
+    /** So many events waited at any time, for each of 25 that ended. */
     private static void tick(Guard guard, double waiting) {
-        guard.passed(System.nanoTime(), new Measured(0.25, 1, "test", 240_000_000, 200_000_000, waiting, 0, 1));
+        guard.passed(System.nanoTime(), new Measured(new Delay.Tick(0.25, 1, 240_000_000, 25, 0, waiting * 250e6, 0, 1), "test", 200_000_000));
     }
 
     private static RequestView request(String path) {
@@ -137,11 +142,11 @@ class GuardTest {
 
     @Test
     void when_established_connections_alone_are_too_much_requests_are_shed_by_priority() {
-        Guard guard = guard(ONE_NEW + "; targetWaiting=6; low=/search/**; high=/checkout/**");
+        Guard guard = guard(ONE_NEW + "; low=/search/**; high=/checkout/**");
         GuardedConnection ordinary = served(guard);
         GuardedConnection buyer = served(guard);
         assertFalse(ordinary.refusesRequest(request("/search/x")));
-        for (int i = 0; i < 19; i++) {
+        for (int i = 0; i < 27; i++) {
             tick(guard, 40);
         }
         assertTrue(guard.figures().getShedLevel() > 1, "level " + guard.figures().getShedLevel());

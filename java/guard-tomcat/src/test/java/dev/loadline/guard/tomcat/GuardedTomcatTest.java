@@ -14,7 +14,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Connections that are new, resumed and forged, with and without budget. */
 class GuardedTomcatTest {
     /** One new connection empties such a budget for as long as a test lasts; those who resume always fit. */
-    static final String ONE_NEW = "cpus=1; fullCost=80000s; resumedCost=1us; targetWaiting=1000; probeShare=0";
+    static final String ONE_NEW = "cpus=1; fullCost=80000s; resumedCost=1us; probeShare=0";
     static final String ALL = "cpus=1000; fullCost=1us; resumedCost=1us";
 
     @ParameterizedTest

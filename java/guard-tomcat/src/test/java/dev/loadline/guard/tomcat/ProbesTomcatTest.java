@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 /** Health probes of load balancers and orchestrators, each a new connection, while new connections are refused. */
 class ProbesTomcatTest {
     /** One new connection takes all there is for some minutes; without an option for probes. */
-    private static final String NO_ROOM = "cpus=1; fullCost=80000s; resumedCost=1us; targetWaiting=1000; interval=1min";
+    private static final String NO_ROOM = "cpus=1; fullCost=80000s; resumedCost=1us";
 
     private static TlsClient at(TestServer server, String address) throws Exception {
         return new TlsClient("TLSv1.3", server.port()).from(address);
@@ -101,7 +101,7 @@ class ProbesTomcatTest {
     @Test
     void at_three_times_saturation_twenty_five_of_twenty_five_probes_pass() throws Exception {
         int probers = 25;
-        try (var server = new TestServer("cpus=2; fullCost=40ms; resumedCost=1us; targetWaiting=1000", ChaosTest.TLS)) {
+        try (var server = new TestServer("cpus=2; fullCost=40ms; resumedCost=1us", ChaosTest.TLS)) {
             for (int i = 0; i < 100; i++) { // so that a handshake costs what it costs
                 at(server, "127.0.1." + i % probers).get("/health");
                 Thread.sleep(25);

@@ -1,6 +1,7 @@
 package dev.loadline.guard.tomcat;
 
 import dev.loadline.guard.GuardMXBean;
+import dev.loadline.guard.InsideForTest;
 import jakarta.servlet.http.HttpServlet;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
@@ -90,6 +91,10 @@ final class TestServer implements AutoCloseable {
             throw e;
         }
         protocol = (GuardedHttp11Protocol) connector.getProtocolHandler();
+        if (options.contains(" fullCost=") && !options.contains(" fullCost=1us")) {
+            // What is owed is given, and so is that threads wait: these tests are about what follows.
+            InsideForTest.makeBusy(protocol.guard());
+        }
     }
 
     /** Work, not time: what it takes of a CPU that is shared is the same. */

@@ -33,12 +33,13 @@ public final class GuardMetrics implements MeterBinder {
         gauge(registry, "refusing", "1 while connections are being refused", f -> f.isRefusing() ? 1 : 0);
         gauge(registry, "cpus", "CPUs at hand", GuardMXBean::getCpus);
         gauge(registry, "waiting", "threads that wait for a CPU, per CPU", GuardMXBean::getWaiting);
+        gauge(registry, "delay.ms", "delay that who begins a session sees before worker and CPU", GuardMXBean::getDelayMillis);
         gauge(registry, "handshakes.waiting", "full handshakes that wait for their turn", GuardMXBean::getHandshakesWaiting);
         gauge(registry, "events.under.way", "events that a worker has, or that wait for one", GuardMXBean::getEventsUnderWay);
         gauge(registry, "correction", "factor of the closed loop", GuardMXBean::getCorrection);
         gauge(registry, "shed.level", "which requests are shed, 0 to 3", GuardMXBean::getShedLevel);
         gauge(registry, "connections.open", "open connections", GuardMXBean::getOpenConnections);
-        gauge(registry, "new.per.interval", "new connections that an interval can carry", GuardMXBean::getNewPerInterval);
+        gauge(registry, "new.per.interval", "new sessions that a second can carry", GuardMXBean::getNewPerInterval);
         cost(registry, "new", GuardMXBean::getNewCostMillis);
         cost(registry, "resumed", GuardMXBean::getResumedCostMillis);
         cost(registry, "failed", GuardMXBean::getFailedCostMillis);

@@ -8,72 +8,76 @@ import org.junit.jupiter.api.Test;
 class CostsTest {
     private static final long MS = 1_000_000;
 
-    private static Costs learn(Costs costs, int seconds, long handshake, long requestsPerConnection, double overhead) {
-        for (int i = 0; i < seconds; i++) {
-            for (int c = 0; c < 50; c++) {
-                costs.handshake(Outcome.FULL, handshake);
-                costs.requests(Outcome.FULL, requestsPerConnection);
-                costs.handshake(Outcome.RESUMED, handshake / 4);
-                costs.requests(Outcome.RESUMED, requestsPerConnection);
+    private final Costs costs = new Costs(0, 0);
+
+    /** Seconds of 10 new sessions and 10 that come back, each of which resumes twice more and asks for 4 ms. */
+    private void seconds(int n, double scale, double overhead) {
+        for (int i = 0; i < n; i++) {
+            long reported = 0;
+            for (int s = 0; s < 10; s++) {
+                costs.handshake(Outcome.FULL, true, (long) (6 * MS * scale));
+                costs.handshake(Outcome.RESUMED, true, (long) (2 * MS * scale));
+                reported += (long) (8 * MS * scale);
+                for (int r = 0; r < 4; r++) {
+                    costs.handshake(Outcome.RESUMED, false, (long) (2 * MS * scale));
+                }
+                reported += (long) (4 * 2 * MS * scale + 2 * 4 * MS * scale);
             }
-            long attributed = 50 * (handshake + handshake / 4 + 2 * requestsPerConnection);
-            costs.passed(1, attributed, (long) (attributed * overhead), 1);
+            costs.passed(1, reported, (long) (reported * overhead), 0.2);
         }
-        return costs;
     }
 
     @Test
-    void a_life_is_learnt_as_handshake_and_requests() {
-        Costs costs = learn(new Costs(0, 0), 60, 4 * MS, 3 * MS, 1);
-        assertEquals(7 * MS, costs.fullCpuNanos(), 0.1 * MS);
-        assertEquals(4 * MS, costs.resumedCpuNanos(), 0.1 * MS);
-        assertEquals(6_000, costs.learnt());
+    void a_session_costs_its_handshake_and_what_follows() {
+        seconds(60, 1, 1);
+        assertEquals(14 * MS, costs.sessionCpuNanos(Outcome.FULL), 0.3 * MS);
+        assertEquals(10 * MS, costs.sessionCpuNanos(Outcome.RESUMED), 0.3 * MS);
+        assertEquals(6 * MS, costs.handshakeCpuNanos(Outcome.FULL), 0.1 * MS);
+        assertEquals(60 * 60, costs.learnt());
     }
 
     @Test
-    void what_the_whole_process_spends_is_shared_by_the_connections() {
-        Costs costs = learn(new Costs(0, 0), 60, 4 * MS, 3 * MS, 1.5);
-        assertEquals(10.5 * MS, costs.fullCpuNanos(), 0.3 * MS);
+    void the_share_of_collector_and_compiler_counts() {
+        seconds(60, 1, 1.5);
+        assertEquals(21 * MS, costs.sessionCpuNanos(Outcome.FULL), 0.5 * MS);
     }
 
     @Test
-    void a_failed_handshake_costs_what_went_into_reading_and_closing_besides() {
-        Costs costs = new Costs(0, 0);
-        for (int i = 0; i < 60; i++) {
-            for (int c = 0; c < 500; c++) {
-                costs.handshake(Outcome.FAILED, MS / 10);
-                costs.requests(Outcome.FAILED, MS / 5);
-            }
-            costs.passed(1, 150 * MS, 150 * MS, 1);
+    void when_work_gets_cheaper_costs_follow_within_two_minutes() {
+        seconds(60, 1, 1);
+        seconds(120, 0.5, 1);
+        assertEquals(7 * MS, costs.sessionCpuNanos(Outcome.FULL), 0.3 * MS);
+    }
+
+    @Test
+    void one_outlier_does_not_close_the_site() {
+        seconds(60, 1, 1);
+        costs.handshake(Outcome.FULL, true, 3_600_000L * MS);
+        assertTrue(costs.handshakeCpuNanos(Outcome.FULL) < 8 * MS);
+    }
+
+    @Test
+    void forged_claims_do_not_count_as_sessions() {
+        seconds(60, 1, 1);
+        for (int i = 0; i < 100_000; i++) {
+            costs.handshake(Outcome.FAILED, true, MS / 10);
         }
-        assertEquals(0.3 * MS, costs.failedCpuNanos(), 0.01 * MS);
+        costs.passed(0.25, 100_000 * (MS / 10), 100_000 * (MS / 10), 100);
+        assertEquals(14 * MS, costs.sessionCpuNanos(Outcome.FULL), 0.5 * MS);
+        assertEquals(MS / 10.0, costs.sessionCpuNanos(Outcome.FAILED), MS / 100.0);
     }
 
     @Test
-    void a_change_is_followed_within_some_memory() {
-        Costs costs = learn(new Costs(0, 0), 60, 4 * MS, 3 * MS, 1);
-        learn(costs, 180, 8 * MS, 6 * MS, 1);
-        assertEquals(14 * MS, costs.fullCpuNanos(), MS);
+    void what_is_set_is_not_learnt() {
+        var fixed = new Costs(5 * MS, MS);
+        fixed.handshake(Outcome.FULL, true, 100 * MS);
+        assertEquals(5 * MS, fixed.sessionCpuNanos(Outcome.FULL));
+        assertEquals(MS, fixed.sessionCpuNanos(Outcome.RESUMED));
     }
 
     @Test
-    void one_outlier_does_not_change_the_picture() {
-        Costs costs = learn(new Costs(0, 0), 60, 4 * MS, 3 * MS, 1);
-        costs.handshake(Outcome.FULL, 60_000 * MS);
-        assertEquals(7 * MS, costs.fullCpuNanos(), 0.2 * MS);
-    }
-
-    @Test
-    void what_is_configured_is_not_learnt() {
-        Costs costs = learn(new Costs(20 * MS, 5 * MS), 60, 4 * MS, 3 * MS, 1);
-        assertEquals(20 * MS, costs.fullCpuNanos());
-        assertEquals(5 * MS, costs.resumedCpuNanos());
-    }
-
-    @Test
-    void before_anything_is_learnt_a_resumed_connection_costs_less_than_a_new_one() {
-        var costs = new Costs(0, 0);
-        assertTrue(costs.resumedCpuNanos() < costs.fullCpuNanos());
-        assertTrue(costs.resumedCpuNanos() > 0);
+    void before_anything_is_learnt_there_is_a_guess() {
+        assertEquals(12 * MS, costs.sessionCpuNanos(Outcome.FULL));
+        assertEquals(6.5 * MS, costs.sessionCpuNanos(Outcome.RESUMED));
     }
 }
