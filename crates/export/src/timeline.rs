@@ -19,12 +19,13 @@ use crate::Progress;
 use crate::scratch::{Scratch, column};
 
 /// Kernel states, in the order of their codes.
-pub const STATES: [&str; 6] = [
+pub const STATES: [&str; 7] = [
     names::RUNNING,
     names::RUNNABLE,
     names::PREEMPTED,
     names::BLOCKED,
     names::UNINTERRUPTIBLE,
+    names::CARRYING,
     names::UNKNOWN,
 ];
 /// Kinds of spans, in the order of their codes.

@@ -85,7 +85,7 @@ FROM counters GROUP BY ALL",
         name: "thirds",
         sql: "WITH b AS (SELECT min(begin_ns) AS b, max(end_ns) AS e FROM states),
   third AS (SELECT least(2, floor(3 * (s.begin_ns - b.b) / (b.e - b.b + 1)))::INT AS third,
-      sum(s.end_ns - s.begin_ns) FILTER (t.kind IN ('platform', 'carrier')) / 1e9 AS work,
+      sum(s.end_ns - s.begin_ns) FILTER (t.kind IN ('platform', 'carrier', 'virtual')) / 1e9 AS work,
       sum(s.end_ns - s.begin_ns) FILTER (t.kind = 'compiler') / 1e9 AS compiling, sum(s.end_ns - s.begin_ns) / 1e9 AS seconds
     FROM states s JOIN threads t ON t.id = s.thread, b WHERE s.state = 'running' GROUP BY 1),
   done AS (SELECT least(2, floor(3 * (r.end_ns - b.b) / (b.e - b.b + 1)))::INT AS third, count(*) AS n
@@ -192,7 +192,7 @@ FROM open, w",
         sql: "WITH c AS (SELECT id FROM threads WHERE kind = 'carrier')
 SELECT (SELECT count(*) FROM c) AS threads, sum(s.end_ns - s.begin_ns)::BIGINT AS ns,
   coalesce(sum(s.end_ns - s.begin_ns) FILTER (s.state IN ('blocked', 'uninterruptible') AND s.cause <> 'idle'), 0)::BIGINT AS blocked,
-  coalesce(sum(s.end_ns - s.begin_ns) FILTER (s.state = 'running'), 0)::BIGINT AS running,
+  coalesce(sum(s.end_ns - s.begin_ns) FILTER (s.state IN ('running', 'carrying')), 0)::BIGINT AS running,
   coalesce(sum(s.end_ns - s.begin_ns) FILTER (s.cause = 'idle'), 0)::BIGINT AS idle,
   (SELECT sum(pinned_ns)::BIGINT FROM mounts) AS pinned
 FROM states s JOIN c ON c.id = s.thread",

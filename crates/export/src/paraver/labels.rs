@@ -14,13 +14,14 @@ use super::types;
 use crate::timeline::{Domain, SPAN_KINDS, STATES, Timeline, WAIT_KINDS};
 
 /// Colours of the kernel's states, by code from 0 (no thread): red, green, blue; the viewer's palette.
-const COLORS: [(u8, u8, u8); 7] = [
+const COLORS: [(u8, u8, u8); STATES.len() + 1] = [
     (255, 255, 255),
     (46, 125, 50),
     (251, 192, 45),
     (239, 108, 0),
     (96, 125, 139),
     (121, 85, 72),
+    (176, 190, 197),
     (189, 189, 189),
 ];
 
