@@ -25,8 +25,8 @@ pub const STATES: [&str; 7] = [
     names::PREEMPTED,
     names::BLOCKED,
     names::UNINTERRUPTIBLE,
-    names::CARRYING,
     names::UNKNOWN,
+    names::CARRYING,
 ];
 /// Kinds of spans, in the order of their codes.
 pub const SPAN_KINDS: [&str; 10] = [
