@@ -130,6 +130,13 @@ fn what_is_no_count_is_refused_by_name() {
         "{}",
         text(&done)
     );
+    let other = run(&["counters", "--pid", "1", "--unit", "none", "-d", "1s"]);
+    assert_eq!(other.status.code(), Some(1));
+    assert!(
+        text(&other).contains("process 1 is not a Java virtual machine"),
+        "{}",
+        text(&other)
+    );
     let wrong = run(&["counters", "--pid", "x", "--slice", "1ms"]);
     assert_eq!(wrong.status.code(), Some(2), "{}", text(&wrong));
 }

@@ -85,7 +85,7 @@ pub fn summarize(
         for (tid, (comm, counted)) in &slice.threads {
             let role = match names.get(tid) {
                 Some(name) => role(name, true),
-                None => role(comm, !names.is_empty() || looks_like_java(comm)),
+                None => role(comm, names.is_empty() && looks_like_java(comm)),
             };
             add(by_role.entry(role), counted);
             for (sum, value) in values.iter_mut().zip(counted) {
@@ -294,6 +294,18 @@ mod tests {
         assert_eq!(summary.figures[CPU].by_role[&Role::Workers], 5e6);
         assert_eq!(summary.figures[CPU].by_role[&Role::Rest], 1e6);
         assert!(summary.figures[CPU].per_unit.is_none());
+    }
+
+    #[test]
+    fn a_thread_that_a_recording_has_no_java_name_for_does_no_unit_of_work() {
+        let names = Names::from([(7, "warehouse-0".to_owned())]);
+        let slices = [slice(
+            0,
+            &[(7, "warehouse-0", 5e6, 0.0), (8, "native-helper", 1e6, 0.0)],
+        )];
+        let cpu = &sum_up(&slices, &names, None).figures[CPU];
+        assert_eq!(cpu.by_role[&Role::Workers], 5e6);
+        assert_eq!(cpu.by_role[&Role::Rest], 1e6);
     }
 
     #[test]

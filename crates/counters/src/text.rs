@@ -14,8 +14,13 @@ impl Summary {
     /// As a page of the terminal.
     pub fn render(&self) -> String {
         let mut text = format!(
-            "  {}   {:.1} s in {} slices   {} CPUs, {}\n",
-            self.target, self.seconds, self.slices, self.machine.cpus, self.machine.processor
+            "  {}   {:.1} s in {} slice{}   {} CPUs, {}\n",
+            self.target,
+            self.seconds,
+            self.slices,
+            if self.slices == 1 { "" } else { "s" },
+            self.machine.cpus,
+            self.machine.processor
         );
         let unit = self.unit.as_deref();
         match unit {

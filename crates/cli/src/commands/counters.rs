@@ -109,10 +109,22 @@ struct Counted {
 
 /// From outside: nothing in the process is touched.
 fn alone(pid: i32, args: &Args, stop: &AtomicBool) -> Result<Counted> {
-    let name = loadline_record::running_jvms()
-        .into_iter()
-        .find(|jvm| jvm.pid == pid)
-        .map_or_else(|| "process".into(), |jvm| jvm.name);
+    let running = loadline_record::running_jvms();
+    let Some(jvm) = running.iter().find(|jvm| jvm.pid == pid) else {
+        let known: Vec<String> = running
+            .iter()
+            .map(|jvm| format!("{} {}", jvm.pid, jvm.name))
+            .collect();
+        anyhow::bail!(
+            "process {pid} is not a Java virtual machine that you may look into\n  running JVMs: {}",
+            if known.is_empty() {
+                "none".into()
+            } else {
+                known.join(", ")
+            }
+        );
+    };
+    let name = &jvm.name;
     let mut sampler = begin(pid)?;
     let over = Arc::new(AtomicBool::new(false));
     let bar = show::bar(
