@@ -6,10 +6,27 @@
 use std::collections::HashMap;
 use std::path::Path;
 
+use loadline_trace::Trace;
 use loadline_trace::meta::Level;
 use loadline_trace::spool::agent::{self, CHUNK, CHUNK_MAGIC, EVENT};
 use loadline_trace::spool::session::Session;
 use loadline_trace::spool::{RawDir, kernel, procfs};
+
+/// The trace of spools that were kept as a fixture: copied into `dir`, an empty directory, and built there.
+///
+/// # Panics
+///
+/// If they cannot be read or make no trace.
+pub fn built(fixture: &Path, dir: &Path) -> Trace {
+    let raw = dir.join("raw");
+    std::fs::create_dir(&raw).expect("an empty directory");
+    for file in std::fs::read_dir(fixture).expect("the fixture") {
+        let file = file.expect("an entry");
+        std::fs::copy(file.path(), raw.join(file.file_name())).expect("copied");
+    }
+    crate::build(dir, false, &mut |_, _| {}).expect("tables");
+    Trace::open(dir).expect("it opens")
+}
 
 /// The bytes of one CPU's kernel spool.
 #[derive(Debug, Clone, Default)]

@@ -17,15 +17,8 @@ fn trace() -> &'static Trace {
     static TRACE: OnceLock<(tempfile::TempDir, Trace)> = OnceLock::new();
     let (_, trace) = TRACE.get_or_init(|| {
         let dir = tempfile::tempdir().expect("a directory");
-        let raw = dir.path().join("raw");
-        std::fs::create_dir(&raw).expect("an empty directory");
         let fixture = root().join("crates/analyze/tests/data/shop/raw");
-        for file in std::fs::read_dir(fixture).expect("the fixture") {
-            let file = file.expect("an entry");
-            std::fs::copy(file.path(), raw.join(file.file_name())).expect("copied");
-        }
-        loadline_analyze::build(dir.path(), false, &mut |_, _| {}).expect("tables");
-        let trace = Trace::open(dir.path()).expect("it opens");
+        let trace = loadline_analyze::testing::built(&fixture, dir.path());
         (dir, trace)
     });
     trace

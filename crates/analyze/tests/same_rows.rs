@@ -18,14 +18,7 @@ fn data(name: &str) -> PathBuf {
 
 /// Tables of the recorded spools, built afresh.
 fn built(dir: &Path) -> Trace {
-    let raw = dir.join("raw");
-    std::fs::create_dir(&raw).expect("an empty directory");
-    for file in std::fs::read_dir(data("raw")).expect("the fixture") {
-        let file = file.expect("an entry");
-        std::fs::copy(file.path(), raw.join(file.file_name())).expect("copied");
-    }
-    loadline_analyze::build(dir, false, &mut |_, _| {}).expect("tables");
-    Trace::open(dir).expect("it opens")
+    loadline_analyze::testing::built(&data("raw"), dir)
 }
 
 #[test]

@@ -20,9 +20,8 @@ use crate::show;
     loadline whatif shop.toml --p95 200ms --find \"smallest pool=1..50 at 300\"\n  \
     loadline whatif shop.toml --sensitivities")]
 pub struct Args {
-    /// The model
-    #[arg(value_name = "MODEL.toml")]
-    model: PathBuf,
+    #[command(flatten)]
+    model: Evaluated,
     /// Most that the 95th percentile of response time may be [default: four times its value at light load]
     #[arg(long, value_name = "TIME", value_parser = show::parse_duration)]
     p95: Option<Duration>,
@@ -35,18 +34,32 @@ pub struct Args {
     /// Any other parameter to vary: 1..16, 1..16:3 (step), 1..64*2 (factor) or 1,2,5 (repeat for all combinations)
     #[arg(long, value_name = "NAME=RANGE", value_parser = Range::parse)]
     over: Vec<Range>,
-    /// Set a parameter of the model (repeat for more)
-    #[arg(long, value_name = "NAME=VALUE", value_parser = setting)]
-    set: Vec<Setting>,
-    /// The parameter that is the offered load
-    #[arg(long, value_name = "NAME", default_value = "rate")]
-    load: String,
     /// Search a parameter: `smallest pool=1..50 at 300`, `largest think=…`; needs --p95
     #[arg(long, value_name = "WHAT", requires = "p95")]
     find: Option<Find>,
     /// Say what 1% less CPU of each kind would bring (the parameters that end in _factor)
     #[arg(long)]
     sensitivities: bool,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+    /// Write a page with plots
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+}
+
+/// A model and how it is to be evaluated: what `whatif` and `compare` both take.
+#[derive(clap::Args)]
+pub struct Evaluated {
+    /// The model
+    #[arg(value_name = "MODEL.toml")]
+    model: PathBuf,
+    /// Set a parameter of the model (repeat for more)
+    #[arg(long, value_name = "NAME=VALUE", value_parser = setting)]
+    set: Vec<Setting>,
+    /// The parameter that is the offered load
+    #[arg(long, value_name = "NAME", default_value = "rate")]
+    load: String,
     /// Requests of one run: many times what a session lasts, whose beginning does not count
     #[arg(long, value_name = "N", default_value = "40000")]
     requests: NonZeroU64,
@@ -56,25 +69,30 @@ pub struct Args {
     /// Threads [default: all cores]
     #[arg(long, value_name = "N")]
     workers: Option<NonZeroUsize>,
-    /// Print JSON
-    #[arg(long)]
-    json: bool,
-    /// Write a page with plots
-    #[arg(long, value_name = "FILE")]
-    html: Option<PathBuf>,
 }
 
-/// Reads a model's text; its own errors come when it is evaluated.
-pub fn text_of(model: &std::path::Path) -> Result<String> {
-    std::fs::read_to_string(model).with_context(|| format!("{}: cannot be read", model.display()))
-}
-
-/// Threads to use where nothing is said.
-pub fn workers(given: Option<NonZeroUsize>) -> usize {
-    given.map_or_else(
-        || std::thread::available_parallelism().map_or(1, usize::from),
-        usize::from,
-    )
+impl Evaluated {
+    /// What is asked of it, with no objective and nothing varied. Errors of the model's text come when it is evaluated.
+    pub fn question(self) -> Result<Question> {
+        let file = self.model.display().to_string();
+        Ok(Question {
+            text: std::fs::read_to_string(&self.model)
+                .with_context(|| format!("{file}: cannot be read"))?,
+            file,
+            settings: self.set,
+            load: self.load,
+            p95: None,
+            over: Vec::new(),
+            sensitivities: false,
+            find: None,
+            requests: self.requests.get(),
+            seed: self.seed,
+            workers: self.workers.map_or_else(
+                || std::thread::available_parallelism().map_or(1, usize::from),
+                usize::from,
+            ),
+        })
+    }
 }
 
 pub fn run(args: Args) -> Result<ExitCode> {
@@ -86,17 +104,11 @@ pub fn run(args: Args) -> Result<ExitCode> {
     }
     over.extend(args.over.into_iter().map(|r| (r.name, r.values)));
     let question = Question {
-        text: text_of(&args.model)?,
-        file: args.model.display().to_string(),
-        settings: args.set,
-        load: args.load,
         p95: args.p95.map(|d| d.as_secs_f64()),
         over,
         sensitivities: args.sensitivities,
         find: args.find,
-        requests: args.requests.get(),
-        seed: args.seed,
-        workers: workers(args.workers),
+        ..args.model.question()?
     };
     let bar = show::bar(0, "  {spinner} {msg}");
     let answer = whatif::ask(&question, &mut |at| {
