@@ -82,14 +82,16 @@ pub fn build(dir: &Path, keep_raw: bool, progress: &mut dyn FnMut(f32, &str)) ->
     let pollers = pollers(&states, &spans, &threads, &names);
     explain_all(
         &mut states,
-        &threads,
-        &waits,
-        &spans,
-        &pauses,
-        &pollers,
-        &who,
-        &names,
-        &resources,
+        &Evidence {
+            threads: &threads,
+            waits: &waits,
+            spans: &spans,
+            pauses: &pauses,
+            pollers: &pollers,
+            who: &who,
+            names: &names,
+            resources: &resources,
+        },
     );
 
     progress(0.6, "writing");
@@ -246,17 +248,31 @@ fn by_thread(waits: &[Wait], threads: usize) -> Vec<Vec<u32>> {
     own
 }
 
-fn explain_all(
-    states: &mut [Vec<Interval>],
-    threads: &Threads,
-    waits: &[Wait],
-    spans: &spans::Output,
-    pauses: &[tables::Vm],
-    pollers: &[bool],
-    who: &dyn Fn(u32, i64) -> Option<u32>,
-    names: &Names,
-    resources: &Resources,
-) {
+/// What states are explained by.
+struct Evidence<'a> {
+    threads: &'a Threads,
+    waits: &'a [Wait],
+    spans: &'a spans::Output,
+    pauses: &'a [tables::Vm],
+    /// Of each thread, see [`pollers`].
+    pollers: &'a [bool],
+    /// The thread of a kernel's id at a time.
+    who: &'a dyn Fn(u32, i64) -> Option<u32>,
+    names: &'a Names,
+    resources: &'a Resources,
+}
+
+fn explain_all(states: &mut [Vec<Interval>], evidence: &Evidence) {
+    let Evidence {
+        threads,
+        waits,
+        spans,
+        pauses,
+        pollers,
+        who,
+        names,
+        resources,
+    } = *evidence;
     let own = by_thread(waits, threads.list.len());
     let (work, pool) = work(spans, threads.list.len());
     let pauses = intervals::union(pauses.iter().map(|p| (p.begin_ns, p.end_ns)).collect());

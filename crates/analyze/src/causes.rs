@@ -129,12 +129,20 @@ fn of_wait(i: &Interval, w: &Wait, working: bool, in_pool: bool, facts: &Facts) 
         Cause::Lock
     } else if in_pool {
         Cause::Pool
-    } else if working && i.waker != NONE && (facts.is_poller)(i.waker, i.end) {
-        Cause::Socket // a blocking read of Tomcat's, say: the poller tells it that bytes have come
-    } else if working && i.waker == NONE && w.class.as_deref() == Some(SOCKETS) {
+    } else if working && peer_is_waited_for(i, w, facts) {
         Cause::Socket
     } else {
         idle_unless(working)
+    }
+}
+
+/// A blocking read of Tomcat's, say: the poller tells it that bytes have come. Who is not woken yet shows it by what it
+/// parked on.
+fn peer_is_waited_for(i: &Interval, w: &Wait, facts: &Facts) -> bool {
+    if i.waker == NONE {
+        w.class.as_deref() == Some(SOCKETS)
+    } else {
+        (facts.is_poller)(i.waker, i.end)
     }
 }
 

@@ -102,11 +102,11 @@ pub fn curve(points: &[Point], given: Option<Objective>, probe: &Probe) -> Curve
     let judged = judge_all(points, given, probe.clicks);
     let b = bracket(judged.iter().copied());
     let (low, high) = interval(&judged);
-    let load_line = b.holds.and_then(|rate| {
+    let load_line = b.holds.map(|rate| {
         let runs: Vec<&&Point> = sorted.iter().filter(|p| p.rate == rate).collect();
         let mean =
             |of: fn(&Point) -> f64| runs.iter().map(|p| of(p)).sum::<f64>() / runs.len() as f64;
-        Some(LoadLine {
+        LoadLine {
             sessions_per_s: rate,
             replies_per_s: mean(|p| p.load.replies_per_s),
             p95_ms: mean(|p| p.load.response.p95_ms),
@@ -114,7 +114,7 @@ pub fn curve(points: &[Point], given: Option<Objective>, probe: &Probe) -> Curve
             because: b.fails.map(|f| f.1),
             low: low.map(|l| l.min(rate)),
             high,
-        })
+        }
     });
     let spot = |p: &&Point| Spot {
         sessions_per_s: p.rate,

@@ -192,7 +192,7 @@ pub mod tests {
     fn a_noisy_failure_is_outvoted_by_its_repetitions() {
         let noisy = run(10.0, 120.0, 60.0, 0);
         let good = || run(10.0, 70.0, 10.0, 0);
-        assert_eq!(judged(&[noisy.clone()]).0, Judgement::Slow);
+        assert_eq!(judged(std::slice::from_ref(&noisy)).0, Judgement::Slow);
         // Together they hold, in doubt: the runs differ by more than either of them shows.
         assert_eq!(judged(&[noisy, good(), good()]), (Judgement::Holds, false));
         assert_eq!(judged(&[good(), good()]), (Judgement::Holds, true));

@@ -145,7 +145,7 @@ pub fn nanos(value: f64) -> String {
 /// Three digits that count.
 pub fn count(value: f64) -> String {
     match value {
-        v if v == 0.0 => "0".into(),
+        0.0 => "0".into(),
         v if v < 0.001 => format!("{v:.1e}"),
         v if v < 1.0 => format!("{v:.3}"),
         v if v < 100.0 => format!("{v:.1}"),

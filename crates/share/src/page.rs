@@ -101,13 +101,13 @@ impl Page {
     }
 
     fn u32(&self, offset: usize) -> &AtomicU32 {
-        debug_assert!(offset % 4 == 0 && offset + 4 <= LENGTH);
+        debug_assert!(offset.is_multiple_of(4) && offset + 4 <= LENGTH);
         // SAFETY: aligned, within the mapping, which lives as long as `self`; others only read.
         unsafe { AtomicU32::from_ptr(self.at.add(offset).cast()) }
     }
 
     fn u64(&self, offset: usize) -> &AtomicU64 {
-        debug_assert!(offset % 8 == 0 && offset + 8 <= LENGTH);
+        debug_assert!(offset.is_multiple_of(8) && offset + 8 <= LENGTH);
         // SAFETY: as above.
         unsafe { AtomicU64::from_ptr(self.at.add(offset).cast()) }
     }

@@ -72,16 +72,16 @@ pub fn serve(
     let state_path = socket.with_extension("state");
     let left = state::read(&state_path)?;
     let chosen = mechanism::choose(config.mechanism, &config.cgroup, &managed)?;
-    if let Some(left) = &left {
-        if left.mechanism != chosen.mechanism.kind().name() || left.cgroup != config.cgroup {
-            return Err(ShareError::failed(format!(
-                "an earlier daemon left applications under {} ({}), and this one would use {} ({}): `loadline share stop` undoes what is left",
-                left.mechanism,
-                left.cgroup,
-                chosen.mechanism.kind().name(),
-                config.cgroup
-            )));
-        }
+    if let Some(left) = &left
+        && (left.mechanism != chosen.mechanism.kind().name() || left.cgroup != config.cgroup)
+    {
+        return Err(ShareError::failed(format!(
+            "an earlier daemon left applications under {} ({}), and this one would use {} ({}): `loadline share stop` undoes what is left",
+            left.mechanism,
+            left.cgroup,
+            chosen.mechanism.kind().name(),
+            config.cgroup
+        )));
     }
     let http = match config.metrics.as_str() {
         "" => None,

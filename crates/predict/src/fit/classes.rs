@@ -128,16 +128,19 @@ pub(super) fn fit(requests: &[Request]) -> Vec<Class> {
     classes
 }
 
+/// A time of a request, in seconds.
+type Time = fn(&Request) -> f64;
+
 fn class(name: String, routes: Vec<String>, of: &[&Request]) -> Class {
-    let values = |f: fn(&Request) -> f64| of.iter().map(|r| f(r)).collect::<Vec<f64>>();
-    let parts: [(&'static str, fn(&Request) -> f64); 4] = [
+    let values = |f: Time| of.iter().map(|r| f(r)).collect::<Vec<f64>>();
+    let parts: [(&'static str, Time); 4] = [
         ("container", |r| r.container),
         ("service", |r| r.service),
         ("held", |r| r.held),
         ("sql", |r| r.sql),
     ];
     let whole: f64 = of.iter().map(|r| r.end - r.begin).sum();
-    let wait = |f: fn(&Request) -> f64| {
+    let wait = |f: Time| {
         let values = values(f);
         let matters = values.iter().sum::<f64>() > MATTERS * whole;
         matters.then(|| fitted(&values)).flatten()
