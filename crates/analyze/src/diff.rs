@@ -16,6 +16,7 @@ use loadline_trace::Trace;
 use serde::Serialize;
 
 pub use judge::{Change, Measure, Part, Side, Verdict};
+pub use measures::Lone;
 
 /// The comparison.
 #[derive(Debug, Clone, Serialize)]
@@ -26,6 +27,8 @@ pub struct Diff {
     pub circumstances: Vec<String>,
     /// Changes and their judgement, the surest first.
     pub verdict: Verdict,
+    /// What only the first side has, and what only the second, the longest first.
+    pub only: [Vec<Lone>; 2],
     /// In one sentence.
     pub summary: String,
 }
@@ -54,18 +57,20 @@ pub fn diff(a: &[Trace], b: &[Trace]) -> Result<Diff> {
     let (of_a, of_b) = (read(a)?, read(b)?);
     let circumstances = circumstances(a, b, &of_a, &of_b);
     let recordings = [&of_a, &of_b].map(|s| s.iter().map(|r| r.recording.clone()).collect());
-    let measures = measures::pair(of_a, of_b);
-    if measures.is_empty() {
+    let (measures, only) = measures::pair(of_a, of_b);
+    let verdict = judge::judge(&measures);
+    if verdict.changes.is_empty() {
         bail!(
-            "the two sides have nothing in common that could be compared: no request, statement, lock or thread of one is in the other"
+            "the two sides have nothing in common that could be compared: no request, statement, lock or thread of one is in the \
+             other often enough"
         );
     }
-    let verdict = judge::judge(&measures);
     let summary = render::summary(&verdict);
     Ok(Diff {
         recordings,
         circumstances,
         verdict,
+        only,
         summary,
     })
 }

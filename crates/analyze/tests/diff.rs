@@ -7,7 +7,7 @@ use loadline_stats::{Random, Stream};
 use loadline_trace::meta::Meta;
 use loadline_trace::tables::{
     Breakdown, Counter, Mark, Mount, Resource, Sample, Segment, Span, Stack, State, Syscall,
-    Thread, Vm, Wait,
+    Thread, ThreadCounter, Vm, Wait,
 };
 use loadline_trace::{Trace, TraceWriter};
 
@@ -99,7 +99,18 @@ fn trace(dir: &Path, seed: u64, requests: usize, factor: impl Fn(&str) -> f64) -
         ($($table:ty),*) => { $( writer.table(Vec::<$table>::new()).expect("a table"); )* };
     }
     none!(
-        State, Syscall, Resource, Segment, Mark, Wait, Vm, Mount, Stack, Sample, Counter
+        State,
+        Syscall,
+        Resource,
+        Segment,
+        Mark,
+        Wait,
+        Vm,
+        Mount,
+        Stack,
+        Sample,
+        Counter,
+        ThreadCounter
     );
     let meta = Meta {
         end_ns: now,
@@ -175,8 +186,8 @@ fn two_traces_of_one_site_show_nothing() {
 #[test]
 fn traces_with_nothing_in_common_are_refused() {
     let dir = tempfile::tempdir().expect("a directory");
-    let a = trace(&dir.path().join("a"), 1, 10, |_| 1.0);
-    let b = trace(&dir.path().join("b"), 2, 10, |_| 1.0);
-    let e = diff(&[a], &[b]).expect_err("ten requests are too few");
+    let a = trace(&dir.path().join("a"), 1, 5, |_| 1.0);
+    let b = trace(&dir.path().join("b"), 2, 5, |_| 1.0);
+    let e = diff(&[a], &[b]).expect_err("five requests are too few");
     assert!(e.to_string().contains("nothing in common"), "{e}");
 }

@@ -81,20 +81,13 @@ pub fn by_batches<T>(parts: &[T], each: impl Fn(&[T]) -> f64) -> Estimate {
     let whole = each(parts);
     let mut wanted = 32;
     loop {
-        let size = (parts.len() / wanted).max(1);
-        // A remainder joins the first batch: nothing that was observed is dropped.
-        let count = (parts.len() / size).min(wanted);
-        let extra = parts.len() - count * size;
-        let mut values = Vec::with_capacity(count);
-        let mut start = 0;
-        for i in 0..count {
-            let end = start + size + if i == 0 { extra } else { 0 };
-            let value = each(&parts[start..end]);
-            if value.is_finite() {
-                values.push(value);
-            }
-            start = end;
-        }
+        // Nothing that was observed is dropped, and no batch holds more than one part more than another: a mean over many
+        // parts beside single ones would hide how much these vary.
+        let count = wanted.min(parts.len());
+        let values: Vec<f64> = (0..count)
+            .map(|i| each(&parts[i * parts.len() / count..(i + 1) * parts.len() / count]))
+            .filter(|v| v.is_finite())
+            .collect();
         if wanted <= 8 || lag_one(&values) < 1.3 / (values.len().max(1) as f64).sqrt() {
             return interval(whole, &values);
         }

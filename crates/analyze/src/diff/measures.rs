@@ -5,14 +5,33 @@ use std::collections::BTreeMap;
 use anyhow::Result;
 use loadline_trace::Trace;
 use loadline_trace::duckdb::Connection;
+use serde::Serialize;
 
 use super::Recording;
 use super::judge::{Measure, Part, Side};
 
-/// Parts of a recording per measure: enough for its batches, and few enough to hold.
+/// Parts of a recording per measure of requests: enough for its batches, and few enough to hold.
 const PARTS: i64 = 64;
-/// Occurrences that a measure needs on each side.
-const FEWEST: f64 = 30.0;
+/// Parts per measure of occurrences: those of what is rare are single ones.
+const SINGLE: i64 = 256;
+
+/// Occurrences from which on something that only one side has is no coincidence.
+const FEWEST_ALONE: f64 = 30.0;
+
+/// What occurred on one side only.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Lone {
+    /// As of [`Measure`].
+    pub kind: &'static str,
+    /// Which one.
+    pub name: String,
+    /// `ms per request`, …
+    pub unit: &'static str,
+    /// Mean in that unit.
+    pub mean: f64,
+    /// All together, ms.
+    pub total_ms: f64,
+}
 
 /// Kind, name and unit of a measure.
 type Key = (&'static str, String, &'static str);
@@ -77,7 +96,7 @@ pub fn read(trace: &Trace) -> Result<Read> {
         // Parts of equally many occurrences.
         let sql = format!(
             "SELECT name, tile, sum(ms), count(*)::DOUBLE FROM
-               (SELECT name, ms, ntile({PARTS}) OVER (PARTITION BY name ORDER BY begin_ns) AS tile FROM ({rows}))
+               (SELECT name, ms, ntile({SINGLE}) OVER (PARTITION BY name ORDER BY begin_ns) AS tile FROM ({rows}))
              GROUP BY ALL ORDER BY name, tile"
         );
         collect(&db, &sql, kind, unit, &mut parts)?;
@@ -144,8 +163,8 @@ fn collect(
     Ok(())
 }
 
-/// Measures that both sides have, with occurrences enough.
-pub fn pair(a: Vec<Read>, b: Vec<Read>) -> Vec<Measure> {
+/// Measures that both sides have, and what only one has.
+pub fn pair(a: Vec<Read>, b: Vec<Read>) -> (Vec<Measure>, [Vec<Lone>; 2]) {
     let mut all: BTreeMap<Key, [Side; 2]> = BTreeMap::new();
     for (side, reads) in [a, b].into_iter().enumerate() {
         for read in reads {
@@ -154,14 +173,37 @@ pub fn pair(a: Vec<Read>, b: Vec<Read>) -> Vec<Measure> {
             }
         }
     }
-    let enough = |side: &Side| side.0.iter().flatten().map(|p| p.1).sum::<f64>() >= FEWEST;
-    all.into_iter()
-        .filter(|(_, sides)| sides.iter().all(enough))
-        .map(|((kind, name, unit), sides)| Measure {
-            kind,
-            name,
-            unit,
-            sides,
-        })
-        .collect()
+    let mut both = Vec::new();
+    let mut lone = [Vec::new(), Vec::new()];
+    for ((kind, name, unit), sides) in all {
+        match sides.iter().position(|s| s.0.is_empty()) {
+            None => both.push(Measure {
+                kind,
+                name,
+                unit,
+                sides,
+            }),
+            Some(missing) => {
+                let there = 1 - missing;
+                let (ms, count) = sides[there]
+                    .0
+                    .iter()
+                    .flatten()
+                    .fold((0.0, 0.0), |(ms, n), part| (ms + part.0, n + part.1));
+                if count >= FEWEST_ALONE {
+                    lone[there].push(Lone {
+                        kind,
+                        name,
+                        unit,
+                        mean: ms / count,
+                        total_ms: ms,
+                    });
+                }
+            }
+        }
+    }
+    for side in &mut lone {
+        side.sort_by(|x, y| y.total_ms.total_cmp(&x.total_ms));
+    }
+    (both, lone)
 }

@@ -9,6 +9,8 @@ use crate::report::table::{Align, Table, fit, ms};
 const NAME: usize = 46;
 /// Changes that are listed although they are noise.
 const NOISE: usize = 5;
+/// What one side alone has, at most.
+const LONE: usize = 5;
 /// Columns of a line.
 const LINE: usize = 98;
 
@@ -24,6 +26,12 @@ const SPECIFIC: [&str; 7] = [
 ];
 
 fn percent(change: f64) -> String {
+    if change.is_infinite() {
+        return "any".into();
+    }
+    if change >= 9.995 {
+        return format!("×{:.0}", change + 1.0);
+    }
     let p = change * 100.0;
     let digits = if p.abs() < 9.95 { 1 } else { 0 };
     format!("{p:+.digits$}%")
@@ -115,6 +123,30 @@ impl Diff {
             );
             out += &table(noise.into_iter()).render("  ");
         }
+        for (lone, side) in self.only.iter().zip(["before", "now"]) {
+            if lone.is_empty() {
+                continue;
+            }
+            out += &format!("\nonly {side}\n");
+            let mut table = Table::new([
+                ("what", Align::Left),
+                ("", Align::Left),
+                ("mean", Align::Right),
+                ("unit", Align::Left),
+            ]);
+            for l in lone.iter().take(LONE) {
+                table.row([
+                    l.kind.to_owned(),
+                    fit(&l.name, NAME),
+                    ms(l.mean),
+                    l.unit.to_owned(),
+                ]);
+            }
+            out += &table.render("  ");
+            if lone.len() > LONE {
+                out += &format!("  and {} more\n", lone.len() - LONE);
+            }
+        }
         if v.too_few > 0 {
             out += &format!("\ntoo few occurrences to compare: {}\n", v.too_few);
         }
@@ -141,7 +173,11 @@ fn table<'a>(changes: impl Iterator<Item = &'a Change>) -> Table {
             ms(c.now),
             percent(c.change),
             format!("{} to {}", percent(low), percent(high)),
-            c.unit.to_owned(),
+            if c.rare {
+                format!("{}, median", c.unit)
+            } else {
+                c.unit.to_owned()
+            },
         ]);
     }
     table

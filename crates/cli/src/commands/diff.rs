@@ -99,6 +99,7 @@ mod tests {
             unit: "ms per call",
             before: 1.0,
             now: 1.0 + change,
+            rare: false,
             change,
             interval: [change - 0.01, change + 0.01],
             p: 0.0,

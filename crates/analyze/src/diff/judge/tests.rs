@@ -128,3 +128,82 @@ fn too_little_is_not_compared() {
     let verdict = judge(&[measure]);
     assert_eq!((verdict.changes.len(), verdict.too_few), (0, 1));
 }
+
+/// One of twenty calls is slow by chance: heavy-tailed, as rare statements are.
+fn with_outliers(stream: &mut Stream, calls: usize) -> Vec<Part> {
+    (0..calls)
+        .map(|_| {
+            let slow = if stream.uniform() < 0.05 { 300.0 } else { 1.0 };
+            (stream.exponential() * 0.3 * slow, 1.0)
+        })
+        .collect()
+}
+
+#[test]
+fn slow_calls_by_chance_are_no_change() {
+    let mut stream = Stream::new(15, "outliers");
+    for calls in [20, 40, 120] {
+        let wrong = (0..400)
+            .filter(|_| {
+                let sides = [0, 1].map(|_| Side(vec![with_outliers(&mut stream, calls)]));
+                let mut all = measures(
+                    vec![recording(&mut stream, 0.0, |_| 1.0)],
+                    vec![recording(&mut stream, 0.0, |_| 1.0)],
+                );
+                all.push(Measure {
+                    kind: "sql",
+                    name: "rare".into(),
+                    unit: "ms per call",
+                    sides,
+                });
+                named(&judge(&all)).contains(&"rare")
+            })
+            .count();
+        assert!(wrong <= 4, "{calls} calls: {wrong} of 400");
+    }
+}
+
+#[test]
+fn few_calls_that_take_a_hundred_times_longer_are_named() {
+    let mut stream = Stream::new(16, "rare");
+    let mut rare = |mean: f64, calls: usize| {
+        let parts = (0..calls).map(|_| (stream.exponential() * mean, 1.0));
+        Side(vec![parts.collect()])
+    };
+    let measure = Measure {
+        kind: "sql",
+        name: "rare".into(),
+        unit: "ms per call",
+        sides: [rare(0.3, 60), rare(30.0, 12)],
+    };
+    let mut all = measures(
+        vec![recording(&mut Stream::new(17, "a"), 0.0, |_| 1.0)],
+        vec![recording(&mut Stream::new(17, "b"), 0.0, |_| 1.0)],
+    );
+    all.push(measure);
+    let verdict = judge(&all);
+    assert_eq!(named(&verdict), ["rare"]);
+    let change = verdict.real().next().unwrap();
+    assert!(change.rare);
+    let [low, high] = change.interval;
+    assert!(low > 20.0 && low < 99.0 && high > 99.0, "{low} to {high}");
+}
+
+#[test]
+fn a_mean_that_may_be_nothing_has_no_upper_end() {
+    let mut parts = vec![(0.01, 1.0); 40];
+    parts[7].0 = 50.0;
+    let measure = Measure {
+        kind: "sql",
+        name: "a".into(),
+        unit: "ms per call",
+        sides: [
+            Side(vec![parts]),
+            Side(vec![
+                (0..40).map(|i| (5.0 + f64::from(i % 3), 1.0)).collect(),
+            ]),
+        ],
+    };
+    let verdict = judge(&[measure]);
+    assert_eq!(verdict.changes[0].interval[1], f64::INFINITY);
+}
