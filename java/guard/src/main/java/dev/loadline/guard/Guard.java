@@ -5,6 +5,7 @@ import dev.loadline.guard.abuse.KnownClients;
 import dev.loadline.guard.cpu.CarrierTime;
 import dev.loadline.guard.cpu.CpusAtHand;
 import dev.loadline.guard.cpu.ServerThreads;
+import dev.loadline.guard.policy.Objective;
 import dev.loadline.guard.policy.Outcome;
 import dev.loadline.guard.policy.Priority;
 import dev.loadline.guard.policy.Standing;
@@ -102,6 +103,16 @@ public final class Guard implements AutoCloseable {
     public void mode(Mode mode) {
         this.mode = mode;
         reports.switched();
+    }
+
+    /** What response times are aimed at. */
+    public Objective objective() {
+        return policy.objective();
+    }
+
+    /** Aims at others; who is let in from now on sees it. */
+    public void objective(Objective objective) {
+        policy.objective(objective);
     }
 
     /** Who tells what matters, in place of patterns alone. */

@@ -7,6 +7,11 @@ public interface GuardMXBean {
 
     void setMode(String mode);
 
+    /** Response time that is aimed at, such as p95=250ms; may be set. */
+    String getObjective();
+
+    void setObjective(String objective);
+
     /** Whether connections are being refused now; in observe, whether they would be. */
     boolean isRefusing();
 

@@ -6,8 +6,10 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.EnumMap;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.stream.Stream;
 
 /**
  * How a guard is set. Everything has a default, and none needs to be set.
@@ -27,6 +29,7 @@ import java.util.Map;
  * @param pageShare share of the CPUs for pages
  * @param probeShare share of the CPUs for probes while others are refused
  * @param cpus CPUs at hand; 0 to find out
+ * @param cpuRequest who tells a CPU manager what is needed
  * @param fullCost CPU time of a new session; zero to learn
  * @param resumedCost CPU time of a session that begins with a ticket; zero to learn
  * @param objective of response times
@@ -36,9 +39,23 @@ import java.util.Map;
  */
 public record GuardSettings(Mode mode, Refusal refusal, Addresses exempt, PathPatterns high, PathPatterns low,
                             PathPatterns health, Duration retryAfter, String page, double pageShare, double probeShare, double cpus,
-                            Duration fullCost, Duration resumedCost, Objective objective, Duration helloTimeout, int ticketReuse, int badClaims) {
+                            CpuRequest cpuRequest, Duration fullCost, Duration resumedCost, Objective objective, Duration helloTimeout, int ticketReuse, int badClaims) {
 
     private static final Duration DAY = Duration.ofDays(1);
+
+    /**
+     * An option, for whoever offers them in another form.
+     *
+     * @param key as it is written
+     * @param byDefault what holds without it
+     * @param meaning in a sentence
+     */
+    public record Described(String key, String byDefault, String meaning) {}
+
+    /** All options, in the order of the documentation. */
+    public static List<Described> described() {
+        return Stream.of(Option.values()).map(o -> new Described(o.key(), o.byDefault(), o.meaning())).toList();
+    }
 
     /** The defaults. */
     public static GuardSettings defaults() {
@@ -74,6 +91,7 @@ public record GuardSettings(Mode mode, Refusal refusal, Addresses exempt, PathPa
             read.parsed(Option.HEALTH, PathPatterns::parse),
             read.duration(Option.RETRY_AFTER, Duration.ofSeconds(1), DAY),
             read.page(), read.number(Option.PAGE_SHARE, 0, 1), read.number(Option.PROBE_SHARE, 0, 1), read.number(Option.CPUS, 0, 65_536),
+            read.oneOf(Option.CPU_REQUEST, CpuRequest.class),
             read.duration(Option.FULL_COST, Duration.ZERO, DAY), read.duration(Option.RESUMED_COST, Duration.ZERO, DAY),
             read.parsed(Option.OBJECTIVE, Objective::parse),
             read.duration(Option.HELLO_TIMEOUT, Duration.ofMillis(100), DAY),

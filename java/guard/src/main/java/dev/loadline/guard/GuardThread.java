@@ -2,9 +2,12 @@ package dev.loadline.guard;
 
 import dev.loadline.guard.cpu.CpusAtHand;
 import dev.loadline.guard.cpu.ServerThreads;
+import dev.loadline.guard.policy.CpuDemand;
 import dev.loadline.guard.policy.Delay;
 import java.lang.management.ManagementFactory;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
@@ -19,7 +22,11 @@ final class GuardThread implements AutoCloseable {
     private static final double LEAST_UNDER_WAY_NANOS = 1e6;
     private static final ServerThreads.Spent NOTHING = new ServerThreads.Spent(0, 0);
 
+    /** CPUs that the sessions need which each guard of this process is offered: the process asks for all of them. */
+    private static final Map<GuardThread, Double> OFFERED = new ConcurrentHashMap<>();
+
     private final Guard guard;
+    private final CpuDemand demand = new CpuDemand();
     private final LongSupplier nanoTime;
     private final CpusAtHand cpus;
     private final ServerThreads threads;
@@ -57,6 +64,7 @@ final class GuardThread implements AutoCloseable {
     @Override
     public void close() {
         closed = true;
+        OFFERED.remove(this);
         thread.interrupt();
     }
 
@@ -114,12 +122,26 @@ final class GuardThread implements AutoCloseable {
             underWay, measured ? waited : 0, measured ? turns : 0,
             spent.runNanos() > 0 && forCpu > LEAST_UNDER_WAY_NANOS ? (spent.runNanos() + waited) / forCpu : Double.NaN),
             at.from(), attributed - lastAttributedNanos));
+        if (guard.settings().cpuRequest() == CpuRequest.LEARNT) {
+            request(seconds, (process - lastProcessNanos) / (seconds * 1e9), measured ? waited / (seconds * 1e9) : 0);
+        }
         lastEvents = events;
         lastNanos = now;
         lastProcessNanos = process;
         lastAttributedNanos = attributed;
         lastQueuedNanos = queued;
         lastTurnNanos = forTurn;
+    }
+
+    /** Tells whoever gives this process its CPUs what it needs. */
+    private void request(double seconds, double usedCpus, double waitedCpus) {
+        LockedPolicy.Snapshot at = guard.snapshot();
+        OFFERED.put(this, at.offeredCpus());
+        if (closed) {
+            OFFERED.remove(this); // meanwhile
+        }
+        double offered = OFFERED.values().stream().mapToDouble(Double::doubleValue).sum();
+        cpus.request(demand.passed(seconds, offered, at.learnt(), usedCpus, waitedCpus), guard::failed);
     }
 
     /**

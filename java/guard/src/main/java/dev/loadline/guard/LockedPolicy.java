@@ -3,6 +3,7 @@ package dev.loadline.guard;
 import dev.loadline.guard.policy.Admission;
 import dev.loadline.guard.policy.Costs;
 import dev.loadline.guard.policy.Delay;
+import dev.loadline.guard.policy.Objective;
 import dev.loadline.guard.policy.Outcome;
 import dev.loadline.guard.policy.Priority;
 import dev.loadline.guard.policy.Purse;
@@ -54,6 +55,14 @@ final class LockedPolicy {
     /** In place of what is measured, from now on: a test cannot make threads wait for just so long. */
     synchronized void giveDelay(double ofTarget) {
         givenOfTarget = ofTarget;
+    }
+
+    synchronized void objective(Objective objective) {
+        delay.objective(objective);
+    }
+
+    synchronized Objective objective() {
+        return delay.objective();
     }
 
     synchronized boolean refusing() {

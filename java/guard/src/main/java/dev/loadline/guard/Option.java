@@ -20,6 +20,7 @@ enum Option {
     PAGE_SHARE("pageShare", "0.05", "share of the CPUs that refusing by page may take"),
     PROBE_SHARE("probeShare", "0.05", "share of the CPUs that probes may take while others are refused; 0: none"),
     CPUS("cpus", "0", "CPUs at hand; 0: from the CPU manager, affinity, cgroup quota, as they change"),
+    CPU_REQUEST("cpuRequest", "learnt", "what a CPU manager is asked for: learnt (from connection rates and their costs, refused ones too) or off (it estimates)"),
     OBJECTIVE("objective", "p95=250ms", "response time to hold, at a percentile from p50 to p99.9: nobody is refused while delay leaves it"),
     FULL_COST("fullCost", "0ms", "CPU time of a new session, all its requests included; 0: learnt"),
     RESUMED_COST("resumedCost", "0ms", "the same of a session that begins with a ticket; 0: learnt"),

@@ -1,6 +1,7 @@
 package dev.loadline.guard;
 
 import dev.loadline.guard.policy.Delay;
+import dev.loadline.guard.policy.Objective;
 import java.lang.management.ManagementFactory;
 import java.util.HashMap;
 import java.util.Locale;
@@ -178,6 +179,16 @@ final class Reports implements GuardMXBean {
             }
         }
         throw new IllegalArgumentException("mode is '" + mode + "'; it must be off, observe or enforce");
+    }
+
+    @Override
+    public String getObjective() {
+        return guard.objective().toString();
+    }
+
+    @Override
+    public void setObjective(String objective) {
+        guard.objective(Objective.parse(objective));
     }
 
     @Override

@@ -6,6 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.loadline.omp.runtime.Run;
 import dev.loadline.omp.runtime.Schedule;
+import dev.loadline.share.CpuSource;
+import java.util.OptionalDouble;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -16,11 +18,16 @@ import org.junit.jupiter.api.Timeout;
 class CpusAtHandTest {
     /** Found by the runtime through META-INF/services. */
     public static final class Given implements CpuSource {
-        static volatile int cpus;
+        static volatile double cpus;
 
         @Override
-        public int cpus() {
-            return cpus > 0 ? cpus : Runtime.getRuntime().availableProcessors();
+        public OptionalDouble cpus() {
+            return OptionalDouble.of(cpus > 0 ? cpus : Runtime.getRuntime().availableProcessors());
+        }
+
+        @Override
+        public String name() {
+            return "the test";
         }
     }
 
@@ -42,6 +49,14 @@ class CpusAtHandTest {
             assertEquals(cpus, size());
             assertEquals(cpus, Omp.getNumProcs());
             assertEquals(cpus, Omp.getMaxThreads());
+        }
+    }
+
+    @Test
+    void parts_of_cpus_are_rounded_and_one_thread_is_the_least() throws Exception {
+        for (double[] given : new double[][] {{0.3, 1}, {1.4, 1}, {1.6, 2}, {2.5, 3}}) {
+            Given.cpus = given[0];
+            assertEquals((int) given[1], size(), given[0] + " CPUs");
         }
     }
 

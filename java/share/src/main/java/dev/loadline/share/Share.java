@@ -109,6 +109,11 @@ public final class Share implements AutoCloseable {
         ask("request=" + cpus);
     }
 
+    /** Whether whoever started this process said how many CPUs it is to ask for. */
+    boolean isRequestSettled() {
+        return settings.request() >= 0;
+    }
+
     /** Lets the daemon estimate from now on what this application needs: by its CPU use and its wait for CPUs. */
     public void cpusRequestedAutomatically() {
         ask("request=auto");

@@ -1,5 +1,6 @@
 package dev.loadline.guard.cpu;
 
+import dev.loadline.share.CpuSource;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -34,11 +35,14 @@ public final class CpusAtHand {
     /** @param fixed what the configuration says; 0 to find out */
     public static CpusAtHand ofThisProcess(double fixed) {
         var sources = new ArrayList<CpuSource>();
-        var found = ServiceLoader.load(CpuSource.class, CpusAtHand.class.getClassLoader()).iterator();
         try {
+            var found = ServiceLoader.load(CpuSource.class, CpusAtHand.class.getClassLoader()).iterator();
             while (found.hasNext()) {
                 sources.add(found.next());
             }
+        } catch (NoClassDefFoundError e) {
+            // loadline-share is not on the class path: nobody gives this process its CPUs. The list stays empty, so that
+            // nothing else here needs the interface.
         } catch (ServiceConfigurationError e) {
             System.getLogger("loadline-guard").log(System.Logger.Level.WARNING,
                 "loadline-guard: a CPU source cannot be used: " + e.getMessage());
@@ -74,5 +78,23 @@ public final class CpusAtHand {
             return new Answer(quota.getAsDouble(), "cgroup quota");
         }
         return new Answer(available, "processors");
+    }
+
+    /**
+     * Tells who gives CPUs how many are of use; who has fixed them is not told.
+     *
+     * @param failed told what a source threw: the others hear it all the same
+     */
+    public void request(double cpus, Consumer<Throwable> failed) {
+        if (fixed > 0) {
+            return;
+        }
+        for (CpuSource source : sources) {
+            try {
+                source.cpusRequested(cpus);
+            } catch (RuntimeException | Error e) {
+                failed.accept(e);
+            }
+        }
     }
 }

@@ -22,7 +22,7 @@ public final class Delay {
     /** Before anything is known: of what a request takes, nearer to too much. */
     private static final double PRIOR_NANOS = 2e6;
 
-    private final Objective objective;
+    private Objective objective;
     /** Of each tick: delay of an event of those who are in, and of who begins. */
     private final double[] runs = new double[STANDING_TICKS];
     private final double[] begins = new double[STANDING_TICKS];
@@ -96,6 +96,15 @@ public final class Delay {
     /** What events of those who are in have seen for seconds, and still do. */
     public double standingNanos() {
         return Arrays.stream(runs).min().orElse(0);
+    }
+
+    /** Another objective, from now on. */
+    public void objective(Objective objective) {
+        this.objective = objective;
+    }
+
+    public Objective objective() {
+        return objective;
     }
 
     /** What it may be, on average, when more is offered than can be served. */

@@ -34,6 +34,14 @@ public record Objective(double quantile, long nanos) {
             + " to 60s, such as p95=250ms");
     }
 
+    /** As it is written: {@code p95=250ms}. */
+    @Override
+    public String toString() {
+        String percentile = String.format(Locale.ROOT, "%.1f", 100 * quantile).replace(".0", "");
+        String millis = String.format(Locale.ROOT, "%.3f", nanos / 1e6).replaceAll("\\.?0+$", "");
+        return "p" + percentile + "=" + millis + "ms";
+    }
+
     /**
      * The delay to aim at.
      *

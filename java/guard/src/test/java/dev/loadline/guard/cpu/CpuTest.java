@@ -1,9 +1,11 @@
 package dev.loadline.guard.cpu;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import dev.loadline.share.CpuSource;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -101,6 +103,26 @@ class CpuTest {
         assertEquals(new CpusAtHand.Answer(3, "CPU manager"), cpus(0, 8, broken, manager(OptionalDouble.of(3))).now(failed::add));
         assertEquals(new CpusAtHand.Answer(8, "processors"), cpus(0, 8, broken).now(failed::add));
         assertEquals(2, failed.size());
+    }
+
+    /** As where only the guard's jar is. */
+    @Test
+    void without_the_jar_of_the_manager_s_client_there_are_the_processors() throws Exception {
+        var path = new java.util.ArrayList<java.net.URL>();
+        for (String entry : System.getProperty("java.class.path").split(java.io.File.pathSeparator)) {
+            if (!entry.contains("loadline-share") && !entry.contains("/share/target")) {
+                path.add(Path.of(entry).toUri().toURL());
+            }
+        }
+        try (var loader = new java.net.URLClassLoader(path.toArray(new java.net.URL[0]), ClassLoader.getPlatformClassLoader())) {
+            assertThrows(ClassNotFoundException.class, () -> loader.loadClass(CpuSource.class.getName()));
+            Class<?> type = loader.loadClass(CpusAtHand.class.getName());
+            Object cpus = type.getMethod("ofThisProcess", double.class).invoke(null, 0.0);
+            java.util.function.Consumer<Throwable> failed = CpuTest::unexpected;
+            String answer = type.getMethod("now", java.util.function.Consumer.class).invoke(cpus, failed).toString();
+            assertTrue(answer.contains("from=processors") || answer.contains("from=cgroup quota"), answer);
+            type.getMethod("request", double.class, java.util.function.Consumer.class).invoke(cpus, 1.0, failed);
+        }
     }
 
     @Test

@@ -2,12 +2,10 @@ package dev.loadline.share.adapt;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.loadline.share.Assignment;
 import java.util.BitSet;
-import java.util.ServiceLoader;
 import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
@@ -103,13 +101,5 @@ class AdaptersTest {
         var name = new javax.management.ObjectName("jdk.management:type=VirtualThreadScheduler");
         assertEquals(3, bean.getAttribute(name, "Parallelism"));
         threads.accept(of(Runtime.getRuntime().availableProcessors()));
-    }
-
-    @Test
-    void the_guard_and_omp_find_this_jar() {
-        var guard = ServiceLoader.load(dev.loadline.guard.cpu.CpuSource.class).findFirst().orElseThrow();
-        assertEquals("loadline share", guard.name());
-        var omp = ServiceLoader.load(dev.loadline.omp.CpuSource.class).findFirst().orElseThrow();
-        assertTrue(omp.cpus() >= 1);
     }
 }
