@@ -27,11 +27,11 @@ WARM_RATE = 200
 class Site(Server):
     """One running site behind what `properties` choose."""
 
-    def __init__(self, name, properties, on=None, max_seconds=4 * 3600, options=(), jar=None):
-        """`jar`: another build of the guard than this repository's."""
+    def __init__(self, name, properties, on=None, max_seconds=4 * 3600, options=(), jar=None, beside=()):
+        """`jar`: another build of the guard than this repository's; `beside`: further jars."""
         guard = jar or GUARD
         # Before the bed's own libraries, among which is the guard's core.
-        path = (f"{guard}:" if properties.get("protection") == "guarded" else "") + guardbed.classpath()
+        path = "".join(f"{b}:" for b in beside) + (f"{guard}:" if properties.get("protection") == "guarded" else "") + guardbed.classpath()
         if properties.get("protection") == "guarded" and not os.path.exists(guard):
             sys.exit(f"{guard} is missing: run `make build` first")
         super().__init__(name, lambda port_file: [

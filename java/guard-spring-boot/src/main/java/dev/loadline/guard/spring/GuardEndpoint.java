@@ -1,0 +1,68 @@
+package dev.loadline.guard.spring;
+
+import dev.loadline.guard.Guard;
+import dev.loadline.guard.GuardMXBean;
+import dev.loadline.guard.tomcat.GuardedHttp11Protocol;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import org.springframework.boot.actuate.endpoint.InvalidEndpointRequestException;
+import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
+import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
+import org.springframework.boot.actuate.endpoint.annotation.Selector;
+import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
+
+/** {@code /actuator/loadlineguard}: what the guard does; {@code POST …/mode} and {@code …/objective} with {"value": …} change it. */
+@Endpoint(id = "loadlineguard")
+class GuardEndpoint {
+    private final GuardedTomcats tomcats;
+
+    GuardEndpoint(GuardedTomcats tomcats) {
+        this.tomcats = tomcats;
+    }
+
+    @ReadOperation
+    Map<String, Object> figures() {
+        Guard guard = tomcats.protocol().map(GuardedHttp11Protocol::guard).orElse(null);
+        if (guard == null) {
+            return Map.of("guarded", false);
+        }
+        GuardMXBean figures = guard.figures();
+        var said = new LinkedHashMap<String, Object>();
+        said.put("guarded", true);
+        said.put("mode", figures.getMode());
+        said.put("objective", figures.getObjective());
+        said.put("refusing", figures.isRefusing());
+        said.put("stalled", figures.isStalled());
+        said.put("cpus", figures.getCpus());
+        said.put("utilization", figures.getUtilization());
+        said.put("delayMillis", figures.getDelayMillis());
+        said.put("targetDelayMillis", figures.getTargetDelayMillis());
+        said.put("connections", figures.getConnections());
+        said.put("openConnections", figures.getOpenConnections());
+        said.put("fullHandshakes", figures.getFullHandshakes());
+        said.put("resumedHandshakes", figures.getResumedHandshakes());
+        said.put("requests", figures.getRequests());
+        said.put("refusedNew", figures.getRefusedNew());
+        said.put("refusedClaims", figures.getRefusedClaims());
+        said.put("shedRequests", figures.getShedRequests());
+        said.put("probes", figures.getProbes());
+        said.put("errors", figures.getErrors());
+        return said;
+    }
+
+    @WriteOperation
+    Map<String, Object> change(@Selector String option, String value) {
+        GuardMXBean figures = tomcats.protocol().map(GuardedHttp11Protocol::guard).map(Guard::figures)
+            .orElseThrow(() -> new InvalidEndpointRequestException("nothing is guarded", "no guarded connector"));
+        try {
+            switch (option) {
+                case "mode" -> figures.setMode(value);
+                case "objective" -> figures.setObjective(value);
+                default -> throw new IllegalArgumentException("'" + option + "' cannot be changed; mode and objective can");
+            }
+        } catch (IllegalArgumentException e) {
+            throw new InvalidEndpointRequestException(e.getMessage(), "wrong option or value");
+        }
+        return figures();
+    }
+}
