@@ -38,6 +38,14 @@ def reference(seconds=0.4):
         os.sched_setaffinity(0, mine)
 
 
+def keep_awake(cpus):
+    """Spinners of idle priority, one a CPU: a half idle virtual CPU halts and is clocked down by its host, so that a request
+    takes half as long again at 0.3 of the load line as at it (0.82 and 0.45 ms of CPU were measured). That is a property
+    of the host; what is to be predicted is the server."""
+    spin = "import os\nos.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))\nwhile True: pass"
+    return [subprocess.Popen(["taskset", "-c", cpu, "python3", "-c", spin]) for cpu in cpus.split(",")]
+
+
 def scenario(folder, resume=None):
     """Path of the browsing scenario, with other shares of resumption if they are given."""
     with open(BROWSING) as f:
@@ -61,8 +69,9 @@ class Bed:
         self.server = Server("auction", lambda port: [
             "java", *HEAP, f"-javaagent:{harness.built('loadline-agent.jar')}", "-jar", JAR, "--port", "0", "--port-file", port,
             "--max-seconds", "900", *options], on="0,1").ready()
+        self.awake = keep_awake(cpus)
         self.plain = scenario(self.folder.name)
-        self.closed(warm)
+        self.warm(warm)
         if cpus != "0,1":
             self.server.pin(cpus)
         # Probes are placed before anything counts: placing them has methods compiled again.
@@ -82,9 +91,29 @@ class Bed:
         sessions = load["sessions"]["completed"] + load["sessions"]["broken"] + 0.5 * load["sessions"]["active_at_end"]
         return sessions / load["seconds"]
 
+    def warm(self, at_most, each=10):
+        """Until its CPU time per session no longer falls, as `loadline characterize` warms a server."""
+        costs, begin = [], time.monotonic()
+        while time.monotonic() - begin < at_most:
+            used, seconds = self.server.cpu_seconds(), min(each, at_most)
+            sessions = self.closed(seconds) * seconds
+            costs.append((self.server.cpu_seconds() - used) / sessions)
+            if len(costs) > 3 and costs[-1] > 0.98 * min(costs[-3:-1]):
+                break
+
+    def idle(self, at_most=20):
+        """Waits until it has done what it still had to do: a reference beside it would tell of its load, not of the host."""
+        begin = time.monotonic()
+        while time.monotonic() - begin < at_most:
+            used = self.server.cpu_seconds()
+            time.sleep(0.3)
+            if self.server.cpu_seconds() - used < 0.03 * 0.3:
+                return
+
     def at(self, rate, seconds, warmup, seed, resume=None, trace=None):
         """What the generator saw at this many new sessions per second, the server's CPU per second, and the references
-        before and after; recorded meanwhile if `trace` says where to."""
+        before and after, beside an idle server; recorded meanwhile if `trace` says where to."""
+        self.idle()
         before = reference()
         path = scenario(self.folder.name, resume) if resume is not None else self.plain
         command = self.generator(path, "--rate", f"{rate:.3f}", "--think", THINK, "--warmup", f"{warmup}s", "-d", f"{seconds}s", "--seed", seed)
@@ -109,11 +138,15 @@ class Bed:
                     p.kill()
                     p.wait()
         load.pop("series", None)
+        self.idle()
         return {"rate": rate, "cpu": cpu, "reference": [before, reference()], "load": load}
 
     def __enter__(self):
         return self
 
     def __exit__(self, *_):
+        for spinner in self.awake:
+            spinner.kill()
+            spinner.wait()
         self.server.close()
         self.folder.cleanup()

@@ -31,6 +31,11 @@ def answer(model, rate, settings, requests=60_000):
     return json.loads(out.stdout)
 
 
+def ms(seconds):
+    """Of a time that an overload may leave without a value."""
+    return None if seconds is None else 1e3 * seconds
+
+
 def simulated(model, rate, settings):
     a = answer(model, rate, settings)
     everything = a["all"]
@@ -38,20 +43,20 @@ def simulated(model, rate, settings):
                if c["throughput"]["value"] > 0 and c["response_time"]["p95"] is not None}
     machine = next(s for s in a["stations"].values() if s["kind"] == "machine")
     return {"throughput": everything["throughput"]["value"], "utilization": machine["utilization"]["value"],
-            "mean_ms": 1e3 * everything["response_time"]["mean"]["value"], "p95_ms": 1e3 * everything["response_time"]["p95"],
+            "mean_ms": ms(everything["response_time"]["mean"]["value"]), "p95_ms": ms(everything["response_time"]["p95"]),
             "steady": "problem" not in a, "classes": classes}
 
 
-def textbook(model, rate, settings, cpus):
+def textbook(model, recorded, rate, settings, cpus):
     """M/M/c with all demands in one exponential service, and an open product-form model (processor sharing, the pauses of
-    clients in handshakes as delays). Both have the demands of the same fitted file: CPU per request and pauses, from a run
-    at a load so light that nothing queues."""
-    light = answer(model, rate / 50, settings, 20_000)
+    clients in handshakes as delays). The demand is what the utilization law gives at the recorded rate, by the same fitted
+    file; what the response time there has beside it is delay."""
+    light = answer(model, recorded, settings, 20_000)
     requests = light["all"]["throughput"]["value"]
     machine = next(s for s in light["stations"].values() if s["kind"] == "machine")
     demand = machine["utilization"]["value"] * cpus / requests
-    delay = max(light["all"]["response_time"]["mean"]["value"] - demand, 0.0)
-    offered = requests * 50
+    delay = max(light["all"]["response_time"]["mean"]["value"] - demand / (1 - machine["utilization"]["value"]), 0.0)
+    offered = requests * rate / recorded
     used = offered * demand / cpus
     stable = used < 1
     none = {"throughput": min(offered, cpus / demand), "utilization": min(used, 1.0), "mean_ms": None, "p95_ms": None}

@@ -19,6 +19,9 @@ const MAX_US: u64 = 3_600_000_000;
 pub(crate) struct Row {
     pub(crate) offered: u64,
     pub(crate) replies: u64,
+    /// Of those, within the objective; all where there is none.
+    #[serde(default)]
+    pub(crate) good: u64,
     pub(crate) failures: u64,
     pub(crate) started: u64,
     pub(crate) completed: u64,
@@ -36,6 +39,7 @@ impl Row {
     pub(crate) fn count(&mut self, other: &Row) {
         self.offered += other.offered;
         self.replies += other.replies;
+        self.good += other.good;
         self.failures += other.failures;
         self.started += other.started;
         self.completed += other.completed;

@@ -147,6 +147,7 @@ pub(crate) async fn live(
                 let mut stats = lock(&context.stats);
                 stats.succeeded(click.interaction, page_ns, response_ns);
                 stats.sessions.good_replies += u64::from(within);
+                stats.series.row(page_ns).good += u64::from(within);
             }
             Err(why) => {
                 lock(&context.stats).failed(now_ns(), why);

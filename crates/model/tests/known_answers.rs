@@ -143,7 +143,7 @@ fn processor_sharing_is_insensitive_to_the_law_of_service() {
         ("const(1)", 800_000),
         ("erlang(4, 1)", 800_000),
         ("exp(1)", 1_000_000),
-        ("hyper(1, 4)", 1_500_000),
+        ("hyper(1, 4)", 5_000_000),
         ("hyper(1, 20)", 2_000_000),
     ] {
         let text = station("discipline = \"ps\"", 1, "rate = 0.8", law);

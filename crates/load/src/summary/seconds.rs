@@ -13,6 +13,8 @@ pub struct Second {
     pub offered: u64,
     /// Successful replies in it.
     pub goodput: u64,
+    /// Of those, within the objective; all where there is none.
+    pub good: u64,
     /// Median response time of those; 0 without one.
     pub p50_ms: f64,
     /// 95th percentile.
@@ -63,6 +65,7 @@ impl Second {
             t_s,
             offered: row.offered,
             goodput: row.replies,
+            good: row.good,
             p50_ms: ms(0.5),
             p95_ms: ms(0.95),
             p99_ms: ms(0.99),

@@ -20,9 +20,9 @@ pub use show::{page, text};
 pub struct Measured {
     /// CPUs of the server, if known.
     pub cpus: Option<u32>,
-    /// New sessions per second.
+    /// New sessions per second; of a closed program its load: rooms, warehouses.
     pub load: f64,
-    /// Replies per second.
+    /// Replies, or units of work, per second.
     pub throughput: f64,
     /// Share of its CPUs that the server used, if known.
     pub utilization: Option<f64>,
@@ -84,6 +84,8 @@ pub struct Comparison {
     pub title: String,
     /// What was measured.
     pub measured: String,
+    /// What the load is counted in.
+    pub load_unit: String,
     /// By CPUs and load.
     pub rows: Vec<Row>,
     /// By CPUs.
@@ -132,6 +134,10 @@ pub fn compare(
     Ok(Comparison {
         title: model.title,
         measured: what.to_owned(),
+        load_unit: match q.load.as_str() {
+            "rate" => "sessions/s".into(),
+            name => name.to_owned(),
+        },
         rows,
         load_lines,
     })
@@ -239,6 +245,33 @@ mod tests {
             text(&c)
         );
         assert!(page(&c).contains("<svg"));
+    }
+
+    #[test]
+    fn a_load_of_another_kind_is_called_by_its_parameter() {
+        let closed = MODEL
+            .replace("rate = 10", "users = 1")
+            .replace("rate = \"rate\"", "clients = \"users\"");
+        let asked = Question {
+            text: closed,
+            load: "users".into(),
+            ..question()
+        };
+        let measured = [Measured {
+            load: 4.0,
+            throughput: 100.0,
+            mean: 0.04,
+            p95: 0.08,
+            ..Measured::default()
+        }];
+        let c = compare(&asked, &measured, &[], "t").expect("compares");
+        // Four users of one server without thinking: 100/s, and each waits for all four.
+        assert!(c.rows[0].throughput.error.abs() < 0.02 && c.rows[0].mean.error.abs() < 0.05);
+        let said = text(&c);
+        assert!(
+            said.contains("users") && !said.contains("sessions/s"),
+            "{said}"
+        );
     }
 
     #[test]

@@ -84,7 +84,9 @@ fn characterized(result: &Characterization) -> (Vec<Measured>, Vec<MeasuredLine>
         }
         let curve = count.curve.as_ref();
         let line = curve.and_then(|c| c.load_line.as_ref());
-        if let Some(objective) = curve.and_then(|c| c.objective) {
+        // A model's load line is sought over offered rates, and a closed program has none.
+        let open = result.parameters.units.is_none();
+        if let Some(objective) = curve.and_then(|c| c.objective).filter(|_| open) {
             lines.push((
                 count.cpus,
                 1e-3 * objective.ms,

@@ -8,10 +8,10 @@ use super::{Both, Comparison, Row};
 /// The comparison in a terminal.
 pub fn text(c: &Comparison) -> String {
     let mut out = format!("  {}\n  beside {}\n\n", c.title, c.measured);
-    let right = |name: &'static str| (name, Align::Right);
+    let right = |name| (name, Align::Right);
     let mut table = Table::new([
         right("CPUs"),
-        right("sessions/s"),
+        right(c.load_unit.as_str()),
         right("replies/s"),
         right("measured"),
         right("error"),
@@ -120,7 +120,10 @@ pub fn page(c: &Comparison) -> String {
         body += &Chart {
             title: title.into(),
             unit: unit.into(),
-            x_label: "new sessions offered per second".into(),
+            x_label: match c.load_unit.as_str() {
+                "sessions/s" => "new sessions offered per second".into(),
+                name => name.to_owned(),
+            },
             series,
             marks: marks.collect(),
             ..Chart::default()
