@@ -50,6 +50,8 @@ pub(crate) struct App {
 pub(crate) struct Demand {
     /// None: estimated.
     pub asked: Option<Cpus>,
+    /// Whoever may said what it asks for (`set`): it has no say until that is taken back.
+    pub settled: bool,
     pub need: Need,
     pub priority: f64,
     pub limits: Limits,
@@ -60,6 +62,13 @@ pub(crate) struct Demand {
 }
 
 impl Demand {
+    /// The application itself asks; None for an estimate.
+    pub(crate) fn ask(&mut self, cpus: Option<Cpus>) {
+        if !self.settled {
+            self.asked = cpus;
+        }
+    }
+
     /// CPUs requested, within what it may have and what there is.
     pub(crate) fn request(&self, floor: Cpus, all: Cpus) -> Cpus {
         let most = all.min(self.limits.cpus);
@@ -103,4 +112,35 @@ pub(crate) struct Sampled {
 pub(crate) struct Reported {
     pub goodput: Option<f64>,
     pub p95_ms: Option<f64>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_somebody_set_is_not_asked_away_until_it_is_taken_back() {
+        let mut demand = Demand {
+            asked: Some(Cpus::ONE),
+            settled: false,
+            need: Need::default(),
+            priority: 1.0,
+            limits: Limits {
+                priority: 1.0,
+                cpus: Cpus::whole(8),
+            },
+            revenue: 1.0,
+            curve: None,
+            learner: Learner::default(),
+        };
+        demand.ask(Some(Cpus::whole(2)));
+        assert_eq!(demand.asked, Some(Cpus::whole(2)));
+        (demand.settled, demand.asked) = (true, Some(Cpus::thousandths(500)));
+        demand.ask(Some(Cpus::whole(4)));
+        demand.ask(None);
+        assert_eq!(demand.asked, Some(Cpus::thousandths(500)));
+        demand.settled = false;
+        demand.ask(None);
+        assert_eq!(demand.asked, None);
+    }
 }

@@ -1,9 +1,11 @@
 //! The command line's side of the socket.
 
-use std::io::{BufRead, BufReader, ErrorKind, Write};
+use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
+
+use socket2::{Domain, SockAddr, Socket, Type};
 
 use crate::mechanism::{self, Kind};
 use crate::message::check_name;
@@ -14,6 +16,9 @@ pub const SOCKET_VARIABLE: &str = "LOADLINE_SHARE_SOCKET";
 
 /// The daemon answers within a quantum; stopping restores every application first.
 const PATIENCE: Duration = Duration::from_secs(30);
+
+/// The longest answer: a status has some 300 bytes per application.
+const LONGEST: u64 = 4 << 20;
 
 /// Where the daemon is, unless one is told: root's below /run, a user's in the user's own directory.
 pub fn default_socket() -> PathBuf {
@@ -34,6 +39,7 @@ pub fn default_socket() -> PathBuf {
 #[derive(Debug)]
 pub struct Client {
     stream: BufReader<UnixStream>,
+    patience: Duration,
 }
 
 /// A process to be taken.
@@ -50,7 +56,13 @@ pub struct Wish {
 impl Client {
     /// An error says how to start a daemon.
     pub fn connect(socket: &Path) -> Result<Client, ShareError> {
-        let stream = UnixStream::connect(socket).map_err(|e| match e.kind() {
+        Client::connect_within(socket, PATIENCE)
+    }
+
+    /// One that waits no longer than this to be let in, and for each whole answer, whoever is behind the socket: a
+    /// recorder asks where the program that it records says that its manager is.
+    pub fn connect_within(socket: &Path, patience: Duration) -> Result<Client, ShareError> {
+        let stream = connect(socket, patience).map_err(|e| match e.kind() {
             ErrorKind::NotFound | ErrorKind::ConnectionRefused => ShareError::failed(format!(
                 "no CPU manager answers at {}: start one with `sudo loadline share serve`, or name its socket with --socket",
                 socket.display()
@@ -58,10 +70,11 @@ impl Client {
             _ => ShareError::on(socket)(e),
         })?;
         stream
-            .set_read_timeout(Some(PATIENCE))
+            .set_read_timeout(Some(patience))
             .map_err(ShareError::on(socket))?;
         Ok(Client {
             stream: BufReader::new(stream),
+            patience,
         })
     }
 
@@ -72,11 +85,18 @@ impl Client {
             .get_mut()
             .write_all(format!("{message}\n").as_bytes())
             .map_err(lost())?;
+        let until = Instant::now() + self.patience;
         let mut line = String::new();
         loop {
             line.clear();
-            if self.stream.read_line(&mut line).map_err(lost())? == 0 {
+            let mut bounded = self.stream.by_ref().take(LONGEST);
+            if bounded.read_line(&mut line).map_err(lost())? == 0 {
                 return Err(ShareError::failed("the CPU manager hung up"));
+            }
+            if !line.ends_with('\n') || Instant::now() > until {
+                return Err(ShareError::failed(
+                    "what answers there is no CPU manager: it goes on and on",
+                ));
             }
             let text = line.trim_end();
             if let Some(e) = text.strip_prefix("error ") {
@@ -160,6 +180,14 @@ impl Client {
     }
 }
 
+/// Whoever listens may let nobody in: the kernel bounds that wait as it does one to send.
+fn connect(socket: &Path, patience: Duration) -> std::io::Result<UnixStream> {
+    let stream = Socket::new(Domain::UNIX, Type::STREAM, None)?;
+    stream.set_write_timeout(Some(patience))?;
+    stream.connect(&SockAddr::unix(socket)?)?;
+    Ok(stream.into())
+}
+
 fn options(priority: Option<f64>, request: Option<f64>) -> String {
     let field =
         |key: &str, value: Option<f64>| value.map_or(String::new(), |v| format!(" {key}={v}"));
@@ -195,4 +223,56 @@ pub fn undo_after_a_crash(socket: &Path) -> Result<Option<Vec<String>>, ShareErr
     let _ = std::fs::remove_file(socket);
     std::fs::remove_file(&path).map_err(ShareError::on(&path))?;
     Ok(Some(restored))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::net::UnixListener;
+
+    const SHORT: Duration = Duration::from_millis(200);
+
+    /// How long it took to be told no by who does `serve` with the first connection.
+    fn refused_within(serve: impl FnOnce(UnixStream) + Send + 'static) -> Duration {
+        let dir = tempfile::tempdir().expect("a directory");
+        let path = dir.path().join("s");
+        let listener = UnixListener::bind(&path).expect("a socket");
+        std::thread::spawn(move || serve(listener.accept().expect("a client").0));
+        let begun = Instant::now();
+        let mut client = Client::connect_within(&path, SHORT).expect("it is let in");
+        client.status().expect_err("that is no manager");
+        begun.elapsed()
+    }
+
+    #[test]
+    fn nobody_behind_the_socket_keeps_a_caller_longer_than_its_patience() {
+        let talks = |mut s: UnixStream| while s.write_all(b"cpus 1\n").is_ok() {};
+        let silent = |s: UnixStream| {
+            std::thread::sleep(10 * SHORT);
+            drop(s);
+        };
+        let endless = |mut s: UnixStream| while s.write_all(&[b'x'; 65536]).is_ok() {};
+        for took in [
+            refused_within(talks),
+            refused_within(silent),
+            refused_within(endless),
+        ] {
+            assert!(took < 10 * SHORT, "{took:?}");
+        }
+    }
+
+    #[test]
+    fn nor_does_one_that_lets_nobody_in() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let path = dir.path().join("s");
+        let _listener = UnixListener::bind(&path).expect("a socket");
+        // Until the queue of those who wait to be let in is full.
+        let waiting: Vec<_> = std::iter::from_fn(|| connect(&path, SHORT).ok())
+            .take(10_000)
+            .collect();
+        let begun = Instant::now();
+        assert!(Client::connect_within(&path, SHORT).is_err());
+        assert!(begun.elapsed() < 10 * SHORT);
+        drop(waiting);
+    }
 }

@@ -107,7 +107,7 @@ fn register(m: &Message<'_>, c: Context<'_>) -> Result<Answer, String> {
     if let Some(id) = c.manager.of_pid(c.peer.pid).map(|a| a.id) {
         // Started under the daemon, adopted, or known from before: its name and priority are settled.
         if let (Some(app), Some(request)) = (c.manager.find_mut(id), request) {
-            app.demand.asked = request.map(Cpus::from_f64);
+            app.demand.ask(request.map(Cpus::from_f64));
         }
         return ok(page_of(&c, id), Then::SpeaksFor(id));
     }
@@ -203,7 +203,7 @@ fn request(m: &Message<'_>, c: Context<'_>) -> Result<Answer, String> {
         .app
         .and_then(|id| c.manager.find_mut(id))
         .ok_or("register first")?;
-    app.demand.asked = request.map(Cpus::from_f64);
+    app.demand.ask(request.map(Cpus::from_f64));
     ok("ok", Then::DecideSoon)
 }
 
@@ -266,6 +266,7 @@ fn set(m: &Message<'_>, c: Context<'_>) -> Result<Answer, String> {
         app.demand.priority = who::check_priority(limits, priority)?;
     }
     if let Some(request) = request {
+        app.demand.settled = request.is_some();
         app.demand.asked = request.map(Cpus::from_f64);
     }
     app.demand.revenue = revenue.unwrap_or(app.demand.revenue);

@@ -1,7 +1,7 @@
 //! The configuration: one TOML file, checked as a whole before anything is touched.
 
 use std::ops::RangeInclusive;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use loadline_policy::{Cpus, Curve, Policy, Sharing};
@@ -10,7 +10,7 @@ use toml::Spanned;
 
 use crate::mechanism::Kind;
 use crate::message::check_name;
-use crate::{CpuSet, ShareError, sys};
+use crate::{CpuSet, ShareError, curves, sys};
 
 /// Every key, with its default and what it means.
 pub const EXAMPLE: &str = include_str!("example.toml");
@@ -98,7 +98,17 @@ struct RawKnown {
     name: Spanned<String>,
     priority: Option<Spanned<f64>>,
     revenue: Option<Spanned<f64>>,
-    curve: Option<Spanned<Vec<(f64, f64)>>>,
+    curve: Option<Spanned<RawCurve>>,
+}
+
+#[derive(Deserialize)]
+#[serde(
+    untagged,
+    expecting = "a curve is points, as [[1, 120], [2, 210]], or the folder of a `loadline characterize`"
+)]
+enum RawCurve {
+    Points(Vec<(f64, f64)>),
+    File(String),
 }
 
 impl Default for Config {
@@ -357,9 +367,17 @@ fn allow(r: &Reader<'_>, raw: &RawAllow) -> Result<Allow, ShareError> {
 fn known(r: &Reader<'_>, raw: &RawKnown) -> Result<Known, ShareError> {
     let name = check_name(raw.name.get_ref()).map_err(|e| r.wrong(&raw.name, "name:", e))?;
     let curve = match &raw.curve {
-        Some(points) => {
-            let made = Curve::new(points.get_ref().iter().copied());
-            Some(made.map_err(|e| r.wrong(points, "curve:", e))?)
+        Some(curve) => {
+            let made = match curve.get_ref() {
+                RawCurve::Points(points) => {
+                    Curve::new(points.iter().copied()).map_err(|e| e.to_string())
+                }
+                RawCurve::File(file) => {
+                    let base = Path::new(r.path).parent().unwrap_or(Path::new(""));
+                    curves::read(file, base)
+                }
+            };
+            Some(made.map_err(|e| r.wrong(curve, "curve:", e))?)
         }
         None => None,
     };
@@ -414,6 +432,19 @@ mod tests {
     }
 
     #[test]
+    fn a_curve_is_found_beside_the_configuration() {
+        let dir = tempfile::tempdir().expect("a directory");
+        std::fs::create_dir(dir.path().join("shop.characterize")).expect("made");
+        let result = dir.path().join("shop.characterize/result.json");
+        std::fs::write(result, curves::tests::TWO_COUNTS).expect("written");
+        let path = dir.path().join("share.toml");
+        let text = "[[application]]\nname = \"shop\"\ncurve = \"shop.characterize\"";
+        let config = Config::parse(text, &path.display().to_string()).expect("valid");
+        let curve = config.known("shop").and_then(|k| k.curve.clone());
+        assert_eq!(curve.expect("it is there").points().len(), 2);
+    }
+
+    #[test]
     fn errors_name_file_line_key_and_range() {
         for (text, says) in [
             (
@@ -434,6 +465,14 @@ mod tests {
             (
                 "[[application]]\nname = \"a\"\ncurve = [[0, 1]]",
                 "t:3: curve: [0, 1] is no point",
+            ),
+            (
+                "[[application]]\nname = \"a\"\ncurve = 3",
+                "t:3: a curve is points, as [[1, 120], [2, 210]], or the folder",
+            ),
+            (
+                "[[application]]\nname = \"a\"\ncurve = \"no.characterize\"",
+                "t:3: curve: no.characterize: ",
             ),
             (
                 "[[application]]\nname = \"a/b\"",

@@ -20,6 +20,7 @@ mod clients;
 mod commands;
 mod config;
 mod cpuset;
+mod curves;
 mod error;
 mod history;
 mod machine;

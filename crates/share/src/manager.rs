@@ -1,51 +1,25 @@
 //! The applications and the machine: takes samples, decides each quantum, and steps towards the decision. Knows nothing of
 //! sockets.
 
+mod members;
+mod sampling;
+
 use std::path::PathBuf;
-use std::time::Duration;
 
 use loadline_policy::{Application, Cpus, Curve, Slot, Snapshot, Topology, divide, place, weights};
 
-use crate::applications::{App, Demand, Has, Origin, Reported, Sampled};
+pub(crate) use self::members::{Newcomer, Orphan};
+use crate::applications::App;
 use crate::config::Config;
-use crate::mechanism::{Former, Mechanism, Setting};
-use crate::page::{Assignment, Page};
+use crate::mechanism::{Mechanism, Setting};
+use crate::page::Assignment;
 use crate::steps::{Lane, advance};
-use crate::who::Limits;
-use crate::{CpuSet, ShareError, processes, sys};
+use crate::{CpuSet, ShareError, sys};
 
-/// Between samples of an application whose need is estimated: shorter and a clock tick of the kernel's statistics shows.
-const ESTIMATE_EVERY_NS: u64 = 200_000_000;
-/// Of one that says what it needs: for the accounting only.
-const SAMPLE_EVERY_NS: u64 = 1_000_000_000;
-/// Its threads' waits, which cost a file read per thread.
-const WAITS_EVERY_NS: u64 = 10_000_000_000;
 /// Weight of an application that has nothing now: enough to answer a signal.
 const WAITING_WEIGHT: f64 = 0.002;
-/// Used part of its CPUs from which it can be that an application needs more, and its waits are looked at.
-const WAITS_FROM: f64 = 0.7;
 /// A change of weight that is worth a write.
 const WEIGHT_STEP: f64 = 0.01;
-
-/// A process that is to be managed.
-pub(crate) struct Newcomer {
-    pub name: String,
-    pub pid: i32,
-    pub uid: u32,
-    pub gid: u32,
-    pub origin: Origin,
-    pub priority: f64,
-    pub asked: Option<Cpus>,
-    pub limits: Limits,
-    pub force: bool,
-}
-
-/// A process that an earlier daemon managed, and left.
-pub(crate) struct Orphan {
-    pub newcomer: Newcomer,
-    pub key: String,
-    pub former: Former,
-}
 
 pub(crate) struct Manager {
     pub config: Config,
@@ -117,161 +91,6 @@ impl Manager {
         })
     }
 
-    /// Takes a process under management; its id.
-    pub(crate) fn add(&mut self, newcomer: Newcomer) -> Result<u32, ShareError> {
-        if self.apps.len() >= self.config.applications {
-            return Err(ShareError::failed(format!(
-                "{} applications are managed, and no more may be: applications = … in the daemon's configuration",
-                self.apps.len()
-            )));
-        }
-        if self.apps.iter().any(|a| a.name == newcomer.name) {
-            return Err(ShareError::failed(format!(
-                "an application {} is managed already",
-                newcomer.name
-            )));
-        }
-        let former = self
-            .mechanism
-            .former(newcomer.pid, &self.managed, newcomer.force)?;
-        let key = format!("{}-{}", newcomer.name, newcomer.pid);
-        let wide = Setting {
-            cpus: self.managed.clone(),
-            weight: 1.0,
-            limit: None,
-        };
-        if let Err(e) = self.mechanism.take(&key, newcomer.pid, &wide) {
-            // Half taken is not taken.
-            if let Err(undo) = self.mechanism.release(&key, &former) {
-                return Err(ShareError::failed(format!(
-                    "{e}; and it could not be undone: {undo}"
-                )));
-            }
-            return Err(e);
-        }
-        let undo = (key.clone(), former.clone());
-        let entered = self.enter(newcomer, key, former, wide.cpus);
-        if entered.is_err() {
-            self.mechanism.release(&undo.0, &undo.1)?;
-        }
-        entered
-    }
-
-    /// Takes up what another daemon left.
-    pub(crate) fn adopt_orphan(&mut self, orphan: Orphan) -> Result<u32, ShareError> {
-        let wide = Setting {
-            cpus: self.managed.clone(),
-            weight: 1.0,
-            limit: None,
-        };
-        self.mechanism
-            .take(&orphan.key, orphan.newcomer.pid, &wide)?;
-        self.enter(orphan.newcomer, orphan.key, orphan.former, wide.cpus)
-    }
-
-    fn enter(
-        &mut self,
-        new: Newcomer,
-        key: String,
-        former: Former,
-        applied: CpuSet,
-    ) -> Result<u32, ShareError> {
-        let id = self.next_id;
-        self.next_id += 1;
-        let gone = || ShareError::failed(format!("process {} has gone", new.pid));
-        let pidfd =
-            sys::pidfd(new.pid).map_err(ShareError::while_(format!("process {}", new.pid)))?;
-        let start_ticks = processes::start_ticks(new.pid).ok_or_else(gone)?;
-        let page = Page::create(
-            &self.pages.join(format!("{}-{id}", new.name)),
-            new.uid,
-            new.gid,
-        )?;
-        let now_ns = sys::now_ns();
-        let wide = if new.origin == Origin::Run {
-            self.config.wide_start
-        } else {
-            Duration::ZERO
-        };
-        let known = self.config.known(&new.name);
-        let lane = Lane {
-            told_set: applied.clone(),
-            applied,
-            // Until then it has what it had; then it has its share.
-            narrow_at: (!wide.is_zero()).then(|| now_ns + wide.as_nanos() as u64),
-            ..Lane::default()
-        };
-        let used_ns = self.mechanism.used_ns(&key).unwrap_or(0);
-        self.apps.push(App {
-            id,
-            key,
-            pid: new.pid,
-            start_ticks,
-            uid: new.uid,
-            gid: new.gid,
-            origin: new.origin,
-            pidfd,
-            former,
-            page,
-            demand: Demand {
-                asked: new.asked,
-                need: Default::default(),
-                priority: known.and_then(|k| k.priority).unwrap_or(new.priority),
-                limits: new.limits,
-                revenue: known.map_or(1.0, |k| k.revenue),
-                curve: known.and_then(|k| k.curve.clone()),
-                learner: Default::default(),
-            },
-            has: Has {
-                lane,
-                ..Has::default()
-            },
-            account: Default::default(),
-            told_history: Default::default(),
-            sampled: Sampled {
-                at_ns: now_ns,
-                used_ns,
-                waits_at_ns: now_ns,
-                ..Sampled::default()
-            },
-            reported: Reported::default(),
-            name: new.name,
-        });
-        Ok(id)
-    }
-
-    /// Lets an application go, as it was before; its CPUs are free from now on.
-    pub(crate) fn remove(&mut self, id: u32) -> Result<App, ShareError> {
-        let at = self.apps.iter().position(|a| a.id == id);
-        let at = at.ok_or_else(|| ShareError::failed(format!("no application {id}")))?;
-        let app = self.apps.remove(at);
-        self.mechanism.release(&app.key, &app.former)?;
-        Ok(app)
-    }
-
-    /// The leading process of an application has ended: another of its processes leads, or the application has ended too.
-    /// True if it has.
-    pub(crate) fn process_ended(&mut self, id: u32) -> bool {
-        let Some(at) = self.apps.iter().position(|a| a.id == id) else {
-            return true;
-        };
-        let others = self.mechanism.pids(&self.apps[at].key);
-        let heir = others
-            .into_iter()
-            .find(|&pid| pid != self.apps[at].pid && processes::lives(pid));
-        let heir =
-            heir.and_then(|pid| Some((pid, sys::pidfd(pid).ok()?, processes::start_ticks(pid)?)));
-        if let Some((pid, pidfd, start_ticks)) = heir {
-            let app = &mut self.apps[at];
-            (app.pid, app.pidfd, app.start_ticks) = (pid, pidfd, start_ticks);
-            return false;
-        }
-        if let Err(e) = self.remove(id) {
-            self.failed(e);
-        }
-        true
-    }
-
     fn failed(&mut self, e: ShareError) {
         self.figures.mechanism_errors += 1;
         self.figures.last_error = Some(e.to_string());
@@ -292,79 +111,6 @@ impl Manager {
     /// When the next step of a change under way is due.
     pub(crate) fn next_step_ns(&self) -> Option<u64> {
         self.apps.iter().filter_map(|a| a.has.lane.narrow_at).min()
-    }
-
-    fn account(&mut self, now_ns: u64) {
-        let seconds = now_ns.saturating_sub(self.accounted_ns) as f64 / 1e9;
-        self.accounted_ns = now_ns;
-        let (floor, all) = (self.config.floor, self.all());
-        for app in &mut self.apps {
-            let request = app.demand.request(floor, all);
-            app.account.had(seconds, app.has.lane.told, request);
-        }
-    }
-
-    /// Brings an application's account up to now, for its last bill.
-    pub(crate) fn settle(&mut self, id: u32) {
-        let now_ns = sys::now_ns();
-        self.account(now_ns);
-        if let Some(at) = self.apps.iter().position(|a| a.id == id) {
-            self.sample(at, now_ns, true);
-        }
-    }
-
-    fn sample(&mut self, at: usize, now_ns: u64, in_any_case: bool) {
-        let app = &mut self.apps[at];
-        let estimated = app.demand.asked.is_none();
-        let every = if estimated {
-            ESTIMATE_EVERY_NS
-        } else {
-            SAMPLE_EVERY_NS
-        };
-        let due = app.sampled.at_ns + if in_any_case { 1 } else { every };
-        if now_ns < due {
-            return;
-        }
-        let Ok(used_ns) = self.mechanism.used_ns(&app.key) else {
-            return; // it is just ending
-        };
-        let seconds = (now_ns - app.sampled.at_ns) as f64 / 1e9;
-        let used = used_ns.saturating_sub(app.sampled.used_ns) as f64 / 1e9;
-        app.account.used += used;
-        app.sampled.using = used / seconds;
-        let had = (app.account.assigned - app.sampled.assigned) / seconds;
-        let short = estimated && app.sampled.using >= WAITS_FROM * had;
-        if short || in_any_case || now_ns >= app.sampled.waits_at_ns + WAITS_EVERY_NS {
-            let pids = self.mechanism.pids(&app.key);
-            let waited = app.sampled.waits.sample(&pids).map(|ns| ns as f64 / 1e9);
-            let over_ns = now_ns - app.sampled.waits_at_ns;
-            app.account.waited += waited.unwrap_or(0.0);
-            // Over a long time it says little about now.
-            let recent = over_ns <= 2 * every;
-            app.sampled.waiting = waited
-                .filter(|_| recent)
-                .map(|w| w / (over_ns.max(1) as f64 / 1e9));
-            app.sampled.waits_at_ns = now_ns;
-        } else if estimated {
-            app.sampled.waiting = Some(0.0);
-        }
-        if estimated {
-            let waiting = app.sampled.waiting;
-            app.demand
-                .need
-                .saw(seconds, app.sampled.using, waiting, Cpus::from_f64(had));
-        }
-        if let Some(goodput) = app.reported.goodput {
-            // Only where CPUs were the limit does goodput say what they carry.
-            let lacked = app.account.lacked > app.sampled.lacked;
-            if lacked || app.sampled.using >= 0.9 * had {
-                app.demand.learner.saw(seconds, had, goodput);
-            }
-        }
-        app.sampled.at_ns = now_ns;
-        app.sampled.used_ns = used_ns;
-        app.sampled.assigned = app.account.assigned;
-        app.sampled.lacked = app.account.lacked;
     }
 
     fn decide(&mut self, now_ns: u64) {
