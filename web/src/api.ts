@@ -56,6 +56,7 @@ export interface Trace {
 export interface Overview {
   requests_per_second: number[];
   cpu: number[];
+  at_hand: number[];
   waiting: number[];
 }
 
@@ -159,6 +160,14 @@ export interface SpanRows {
   lanes: { thread: number; rows: { bars: number[]; thin: number[] }[] }[];
 }
 
+export interface CounterLanes {
+  roles: string[];
+  /** Bounds of the intervals. */
+  times: number[];
+  /** By role, what a counter grew in each interval. */
+  lanes: { name: string; grown: number[][] }[];
+}
+
 /** Stands for a thread where the lane of GC pauses is meant. */
 export const GC_LANE = -1;
 
@@ -192,6 +201,9 @@ export const api = {
   at: (thread: number, t: number, signal?: AbortSignal) => json<Moment>("at", { thread, t: Math.round(t) }, signal),
   requests: (begin: number, end: number, sort: string, limit: number, signal?: AbortSignal) =>
     json<{ total: number; requests: Request[] }>("requests", { begin, end, sort, limit }, signal),
+  counters: (bins: number) => json<CounterLanes>("counters", { bins }),
+  /** Name, value, whether it is an estimate. */
+  requestCounters: (id: number, signal?: AbortSignal) => json<[string, number, boolean][]>("request_counters", { id }, signal),
   diagnosis: () => json<Diagnosis>("diagnosis", {}),
   matrix: (begin: number, end: number, signal?: AbortSignal) => json<Matrix>("matrix", { begin, end }, signal),
   query: (sql: string, signal?: AbortSignal) => json<Table>("query", { sql }, signal),

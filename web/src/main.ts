@@ -12,6 +12,7 @@ import { MomentPanel } from "./panels/moment.ts";
 import { QueryPanel } from "./panels/query.ts";
 import { RequestsPanel, viewOf } from "./panels/requests.ts";
 import { Tabs } from "./panels/tabs.ts";
+import { counterLanes } from "./timeline/counters.ts";
 import { Timeline } from "./timeline/timeline.ts";
 import type { Sort } from "./timeline/layout.ts";
 import { Tooltip } from "./tooltip.ts";
@@ -121,6 +122,7 @@ async function start(): Promise<void> {
   // Bins of a tenth of a second or more: shorter ones show chance, not load.
   const bins = Math.min(Math.round(innerWidth / 3), Math.max(60, Math.round(trace.duration / 1e8)));
   const overview = await api.overview(bins);
+  const counters = counterLanes(await api.counters(1000));
   const slowest = await slowestRequest(trace);
   document.title = `${trace.meta.target.name} · Loadline`;
   const view = new View(trace.duration, firstView(trace, slowest));
@@ -130,7 +132,7 @@ async function start(): Promise<void> {
   const check = () => {
     if (ready.moment && ready.tabs && timeline.isReady) document.documentElement.dataset["ready"] = "yes";
   };
-  const timeline: Timeline = new Timeline(trace, view, tooltip, check);
+  const timeline: Timeline = new Timeline(trace, counters, view, tooltip, check);
   const reveal = (thread: number) => timeline.reveal(thread);
   const moment = new MomentPanel(view, (chosen) => timeline.pin(chosen), reveal);
   const requests = new RequestsPanel(view, reveal);

@@ -23,6 +23,12 @@ export class OverviewStrip {
     const peak = Math.max(...data.requests_per_second, 0);
     const busiest = data.cpu.length ? Math.max(...data.cpu) : null;
     const waiting = data.waiting.length ? Math.max(...data.waiting) : null;
+    const hint = [
+      waiting === null ? "" : `up to ${digits(waiting)} threads waited for a CPU`,
+      data.at_hand.length ? "the line is what it had of the CPUs" : "",
+    ]
+      .filter((text) => text !== "")
+      .join("; ");
     this.element = h(
       "div",
       { class: "overview" },
@@ -34,7 +40,7 @@ export class OverviewStrip {
           "div",
           {},
           h("b", {}, "CPU"),
-          h("span", { title: waiting === null ? "" : `up to ${digits(waiting)} threads waited for a CPU` }, busiest === null ? "not recorded" : `peak ${percent(busiest)}`),
+          h("span", { title: hint }, busiest === null ? "not recorded" : `peak ${percent(busiest)}`),
         ),
       ),
       this.canvas,
@@ -96,6 +102,7 @@ export class OverviewStrip {
     const peak = Math.max(...this.data.requests_per_second, 1e-9);
     area(context, this.data.requests_per_second, width, 2, ROW, peak, colours.accent);
     area(context, this.data.cpu, width, 2 + ROW + 2, ROW, 1, colours.classes[0] ?? colours.accent);
+    steps(context, this.data.at_hand, width, 2 + ROW + 2, ROW, colours.text);
     this.drawRange(context, width);
   }
 
@@ -113,6 +120,20 @@ export class OverviewStrip {
     context.lineWidth = 1.5;
     context.strokeRect(x0 + 0.75, 0.75, Math.max(1, x1 - x0 - 1.5), HEIGHT - 1.5);
   }
+}
+
+/** A line that keeps its value until the next: parts of one. */
+function steps(context: CanvasRenderingContext2D, values: readonly number[], width: number, top: number, height: number, colour: string): void {
+  const step = width / values.length;
+  context.beginPath();
+  values.forEach((value, i) => {
+    const y = top + height - Math.min(1, value) * (height - 1);
+    context.lineTo(i * step, y);
+    context.lineTo((i + 1) * step, y);
+  });
+  context.strokeStyle = colour;
+  context.lineWidth = 1;
+  context.stroke();
 }
 
 /** An area chart: a filled shape below a line. */

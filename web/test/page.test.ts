@@ -49,7 +49,12 @@ async function ready(page: Page): Promise<void> {
 /** Runs in the page: what the page shows for those who ask. */
 declare const loadline: {
   view: { range: { begin: number; end: number }; state: { selection: { thread: number; t: number } | null; tab: string } };
-  timeline: { frames: number[]; isReady: boolean; locate(thread: number, t: number): { x: number; y: number } | null };
+  timeline: {
+    frames: number[];
+    isReady: boolean;
+    locate(thread: number, t: number): { x: number; y: number } | null;
+    locateCounter(name: string, t: number): { x: number; y: number } | null;
+  };
 };
 
 const range = (page: Page) => page.evaluate(() => loadline.view.range);
@@ -119,6 +124,23 @@ describe("the page", () => {
       await page.waitForTimeout(200);
       assert.deepEqual(await colourAt(page, Number(thread), (Number(begin) + Number(end)) / 2), colour);
     }
+    await page.close();
+  });
+
+  test("draws counters above the threads, and tells what a request cost", async () => {
+    const page = await open(small);
+    await page.waitForSelector(".cost dd");
+    assert.match(await page.locator(".cost").innerText(), /cpu time\s+[\d.]+ (ms|µs)[\s\S]*minor faults\s+~ [\d.]+/);
+    await page.keyboard.press("f");
+    await page.evaluate(() => (document.querySelector(".timeline")!.scrollTop = 0));
+    await page.waitForTimeout(200);
+    const colour = await page.evaluate(() => {
+      const place = loadline.timeline.locateCounter("cpu_ns", loadline.view.range.end / 2)!;
+      const canvas = document.querySelector<HTMLCanvasElement>(".timeline canvas")!;
+      const box = canvas.getBoundingClientRect();
+      return [...canvas.getContext("2d")!.getImageData(Math.round(place.x - box.left), Math.round(place.y - box.top), 1, 1).data.slice(0, 3)];
+    });
+    assert.deepEqual(colour, [0, 158, 115]);
     await page.close();
   });
 

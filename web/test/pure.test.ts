@@ -7,7 +7,8 @@ import type { Thread } from "../src/api.ts";
 import { bytes, decimals, digits, duration, grouped, moment, percent, tickStep } from "../src/format.ts";
 import { GC_LANE } from "../src/api.ts";
 import { decodeLanes, pack, paint, runs } from "../src/timeline/columns.ts";
-import { commonPrefix, IDLE_GROUP, itemAt, layout, type LayoutOptions } from "../src/timeline/layout.ts";
+import { counterLanes, intervalAt, rateText, tell } from "../src/timeline/counters.ts";
+import { commonPrefix, COUNTER_GROUP, IDLE_GROUP, itemAt, layout, type LayoutOptions } from "../src/timeline/layout.ts";
 import { clampRange, fromHash, panRange, toHash, zoomRange } from "../src/view.ts";
 
 test("durations are told in the unit that fits, never as raw nanoseconds", () => {
@@ -60,7 +61,7 @@ function thread(id: number, role: number, times: Partial<Record<number, number>>
   return { id, name: `t${id}`, kind: "platform", tid: null, role, requests, states: 1, depth, times: all };
 }
 
-const OPTIONS: LayoutOptions = { sort: "name", tall: false, folded: new Set([IDLE_GROUP]), selected: null, hasPauses: true };
+const OPTIONS: LayoutOptions = { sort: "name", tall: false, folded: new Set([IDLE_GROUP]), selected: null, hasPauses: true, counters: [] };
 
 test("lanes stand by role, what did nothing comes last and folded", () => {
   const threads = [thread(1, 0, { 0: 5e6, 9: 1e9 }, 2, 1), thread(2, 0, { 9: 1e9 }), thread(3, 0, { 0: 9e6, 9: 1e9 }, 2, 9), thread(4, 1, { 0: 1e8 })];
@@ -130,4 +131,38 @@ test("every mixture fills all of its column, whatever its shares", () => {
       assert.ok(pixels.every((p) => p === ((255 << 24) | 0x070707) >>> 0), `${a} ${b}`);
     }
   }
+});
+
+const ANSWER = {
+  roles: ["workers", "gc"],
+  times: [0, 1e9, 3e9],
+  lanes: [
+    { name: "minor_faults", grown: [[10, 40], [0, 0]] },
+    { name: "cpu_ns", grown: [[5e8, 2e9], [1e8, -1e6]] },
+    { name: "user_ns", grown: [[5e8, 2e9], [1e8, 0]] },
+  ],
+};
+
+test("counters become rates: times of CPUs, all others per second", () => {
+  const { lanes } = counterLanes(ANSWER);
+  assert.deepEqual(lanes.map((l) => [l.title, l.unit]), [["CPU time", "CPUs"], ["minor faults", "/s"]]);
+  assert.deepEqual(lanes[0]!.rates, [[0.5, 1], [0.1, 0]]);
+  assert.deepEqual(lanes[1]!.rates[0], [10, 20]);
+  assert.equal(lanes[0]!.most, 1);
+});
+
+test("a moment's interval is found, and told by role", () => {
+  const counters = counterLanes(ANSWER);
+  assert.deepEqual([-1, 0, 1e9, 2.9e9, 3e9].map((t) => intervalAt(counters.times, t)), [-1, 0, 1, 1, -1]);
+  assert.equal(tell(counters, counters.lanes[0]!, 5e8), "workers 0.50 CPUs   gc 0.10 CPUs");
+  assert.equal(tell(counters, counters.lanes[1]!, 2e9), "workers 20.0/s");
+  assert.equal(tell(counters, counters.lanes[0]!, 9e9), "");
+  assert.deepEqual([1.5, 12_345, 2.1e6, 3.2e9].map((v) => rateText(v, "/s")), ["1.50/s", "12.3 k/s", "2.10 M/s", "3.20 G/s"]);
+});
+
+test("counters stand above the threads, and fold", () => {
+  const kinds = (folded: number[]) =>
+    layout([thread(1, 0, { 0: 1e8 })], ["Workers"], { ...OPTIONS, counters: ["CPU time", "faults"], folded: new Set(folded) }).items.map((i) => i.kind);
+  assert.deepEqual(kinds([]), ["lane", "header", "counter", "counter", "header", "lane"]);
+  assert.deepEqual(kinds([COUNTER_GROUP]), ["lane", "header", "header", "lane"]);
 });

@@ -6,7 +6,7 @@ use std::collections::{BinaryHeap, HashMap};
 use std::path::Path;
 use std::sync::Arc;
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, bail};
 use loadline_trace::TraceWriter;
 use loadline_trace::meta::Meta;
 use loadline_trace::spool::{RawDir, agent, kernel, procfs::Line};
@@ -20,7 +20,9 @@ use crate::spans::{self, kind};
 use crate::states::{Life, Machine, Seen};
 use crate::syscalls::{Class, Names};
 use crate::threads::{Scope, Threads};
-use crate::{breakdown, causes, intervals, merge, misc, sqltext, syscalls, vm, waits};
+use crate::{
+    breakdown, causes, counters, intervals, merge, misc, redact, sqltext, syscalls, vm, waits,
+};
 
 /// Turns the raw spools in `dir` into tables and `trace.json`.
 ///
@@ -31,6 +33,11 @@ use crate::{breakdown, causes, intervals, merge, misc, sqltext, syscalls, vm, wa
 pub fn build(dir: &Path, keep_raw: bool, progress: &mut dyn FnMut(f32, &str)) -> Result<Meta> {
     progress(0.0, "reading");
     let mut input = input::open(dir)?;
+    if keep_raw && input.session.redact {
+        bail!(
+            "it was recorded with --redact, and its spools are not redacted: leave --keep-raw out"
+        );
+    }
     let end = input.end(last_kernel_event(&input));
     let begin = input.session.begin_ns;
     let limits = (begin, end);
@@ -65,9 +72,13 @@ pub fn build(dir: &Path, keep_raw: bool, progress: &mut dyn FnMut(f32, &str)) ->
     let pauses = vm::pauses(&input.events, begin, end, &text);
     let safepoints = vm::safepoints(&input.vm_log, &pauses, begin, end);
     let spans = build_spans(&input, &actors, limits, &strings);
-    let marks = misc::marks(&input.events, &actors, begin, end, &text);
+    let mut marks = misc::marks(&input.events, &actors, begin, end, &text);
+    let main = threads.by_tid(input.session.target.pid as u32, begin);
+    marks.extend(misc::cpu_changes(&input.proc, main, begin, end));
+    marks.sort_by_key(|m| m.ts_ns);
     let mut meta = meta::meta(&input, end, kernel_events);
     meta.not_recorded.extend(mounts.not_recorded());
+    meta.notes.extend(input.counted.notes.iter().cloned());
     // Nobody looks at the agent's events from here on: what follows needs their room.
     input.events = Vec::new();
     drop(actors);
@@ -96,7 +107,13 @@ pub fn build(dir: &Path, keep_raw: bool, progress: &mut dyn FnMut(f32, &str)) ->
 
     progress(0.6, "writing");
     let mut out = TraceWriter::new(dir)?;
-    out.table(threads.rows(input.session.target.pid))?;
+    let redacted = input.session.redact;
+    out.table(threads.rows(input.session.target.pid).map(|mut t| {
+        if redacted {
+            t.name = redact::name(&t.name);
+        }
+        t
+    }))?;
     out.sorted(state_rows(&states, &threads, &who, &names))?;
     out.table(mounts.rows(&states))?;
     progress(0.8, "breakdown");
@@ -120,9 +137,22 @@ pub fn build(dir: &Path, keep_raw: bool, progress: &mut dyn FnMut(f32, &str)) ->
             }),
     )?;
     out.table(marks)?;
-    out.table(misc::counters(&input.proc, begin, end))?;
-    out.table(resources.list)?;
-    out.table(spans.spans)?;
+    let mut read = misc::counters(&input.proc, begin, end);
+    read.extend(counters::lanes_of(&input.counted, &threads, begin, end));
+    out.table(read)?;
+    out.table(counters::of_threads(&input.counted, &threads))?;
+    out.table(
+        resources
+            .list
+            .into_iter()
+            .map(|r| if redacted { redact::resource(r) } else { r }),
+    )?;
+    out.table(
+        spans
+            .spans
+            .into_iter()
+            .map(|s| if redacted { redact::span(s) } else { s }),
+    )?;
     out.table(spans.segments)?;
     out.table(waits)?;
     out.sorted(vm::by_begin(pauses, safepoints))?;

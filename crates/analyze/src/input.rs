@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use loadline_trace::spool::session::Session;
-use loadline_trace::spool::{RawDir, agent, procfs};
+use loadline_trace::spool::{RawDir, agent, counters, procfs};
 use memmap2::Mmap;
 
 /// What the spools hold.
@@ -28,6 +28,8 @@ pub struct Input {
     pub vm_log: String,
     /// Lines of `proc.jsonl`.
     pub proc: Vec<procfs::Line>,
+    /// What threads counted, if that was asked for.
+    pub counted: counters::Counted,
 }
 
 /// Opens the spools of the trace in `dir`. Missing spools are empty ones; only `session.json` must be.
@@ -58,6 +60,7 @@ pub fn open(dir: &Path) -> Result<Input> {
     };
     let proc = procfs::lines(&text(&raw.procfs())?).collect();
     let vm_log = text(&raw.vm_log())?;
+    let counted = counters::Counted::read(&text(&raw.counters())?);
     Ok(Input {
         session,
         kernel,
@@ -66,6 +69,7 @@ pub fn open(dir: &Path) -> Result<Input> {
         strings,
         vm_log,
         proc,
+        counted,
     })
 }
 

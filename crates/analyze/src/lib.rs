@@ -19,6 +19,7 @@
 mod breakdown;
 mod build;
 mod causes;
+pub mod counters;
 pub mod diagnose;
 pub mod diff;
 pub mod import;
@@ -30,6 +31,7 @@ mod misc;
 mod model;
 mod mounts;
 pub mod query;
+mod redact;
 pub mod report;
 mod resources;
 pub mod role;
@@ -39,9 +41,11 @@ mod states;
 mod syscalls;
 pub mod testing;
 mod threads;
+pub mod units;
 pub mod views;
 mod vm;
 mod waits;
 
 pub use build::build;
+pub use report::page::wrap;
 pub use threads::kind;

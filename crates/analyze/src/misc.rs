@@ -68,6 +68,39 @@ impl Reading {
     }
 }
 
+/// Marks on the target's main thread where its CPUs changed: in thousandths of a CPU, what a CPU manager assigned, and
+/// without one how many its mask has.
+pub fn cpu_changes(proc: &[Line], main: Option<u32>, begin: i64, end: i64) -> Vec<Mark> {
+    let Some(main) = main else {
+        return Vec::new();
+    };
+    let mut marks = Vec::new();
+    let mut before: Option<f64> = None;
+    for line in proc {
+        let Line::Counters { ts, scope, values } = line else {
+            continue;
+        };
+        let value = |name| values.iter().find(|v| v.0 == name).map(|v| v.1);
+        if scope != "process" {
+            continue;
+        }
+        let Some(now) = value("assigned_cpus").or_else(|| value("allowed_cpus")) else {
+            continue;
+        };
+        if let Some(was) = before.filter(|was| *was != now) {
+            marks.push(Mark {
+                ts_ns: (*ts).clamp(begin, end),
+                thread: i64::from(main),
+                kind: "cpus".into(),
+                value: (now * 1000.0).round() as i64,
+                text: Some(format!("from {was} to {now}").into()),
+            });
+        }
+        before = Some(now);
+    }
+    marks
+}
+
 /// The application's events.
 pub fn marks(
     events: &[Event],
@@ -121,5 +154,28 @@ mod tests {
         assert_eq!(others.len(), 1);
         assert_eq!((others[0].ts_ns, others[0].value), (4, 7.5));
         assert_eq!(rows.len(), read.len() + 1);
+    }
+
+    #[test]
+    fn a_change_of_the_cpus_is_a_mark() {
+        let managed = |ts, has: f64| Line::Counters {
+            ts,
+            scope: "process".into(),
+            values: vec![("allowed_cpus".into(), 2.0), ("assigned_cpus".into(), has)],
+        };
+        let read = [
+            line(1, "process", "allowed_cpus", 2.0),
+            line(2, "process", "cpu_seconds", 1.0),
+            line(3, "cpu 0", "allowed_cpus", 7.0),
+            managed(4, 2.0),
+            managed(5, 1.3),
+            managed(6, 1.3),
+            line(7, "process", "allowed_cpus", 2.0),
+        ];
+        let marks = cpu_changes(&read, Some(5), 0, 6);
+        let seen: Vec<_> = marks.iter().map(|m| (m.ts_ns, m.thread, m.value)).collect();
+        assert_eq!(seen, [(5, 5, 1300), (6, 5, 2000)]);
+        assert_eq!(marks[0].text.as_deref(), Some("from 2 to 1.3"));
+        assert!(cpu_changes(&read, None, 0, 9).is_empty());
     }
 }

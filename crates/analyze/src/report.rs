@@ -7,6 +7,7 @@
 //! [`report`] reads the figures, one module a topic; the conclusion is that of [`crate::diagnose`]; [`Report::render`] is the only one that writes text.
 
 mod contention;
+mod costs;
 mod load;
 pub(crate) mod page;
 mod phases;
@@ -25,6 +26,7 @@ use serde::Serialize;
 use crate::metrics::Measured;
 
 pub use contention::{Gc, Monitor, Pool, Statement, WaitedFor};
+pub use costs::Cost;
 pub use load::{Connections, Cpu, Throughput};
 pub use phases::{Phase, RequestType, ThreadTime, Times};
 pub use verdict::Verdict;
@@ -44,6 +46,9 @@ pub struct Report {
     pub breakdown: Vec<Phase>,
     /// Request types, the slowest first.
     pub requests: Vec<RequestType>,
+    /// What a request cost the machine; only where counters were recorded.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub costs: Vec<Cost>,
     /// Threads that ran most; only when no request was seen.
     pub threads: Vec<ThreadTime>,
     /// What handshakes and requests waited for, the most first.
@@ -113,6 +118,7 @@ pub fn report(trace: &Trace) -> Result<Report> {
     let verdict = verdict::verdict(&crate::diagnose::of(&db, meta)?);
     Ok(Report {
         requests: phases::request_types(&db)?,
+        costs: costs::costs(&db)?,
         threads: if throughput.requests == 0 {
             phases::threads(&db)?
         } else {

@@ -34,7 +34,7 @@ use std::collections::{HashMap, HashSet};
 
 use loadline_trace::spool::kernel::{self, Record};
 
-use crate::model::{Interval, NONE, State, Woken};
+use crate::model::{BY_THREAD_ID, Interval, NONE, State, Woken};
 
 /// How much later than its time a state letter of `/proc` may have been read.
 pub const DOUBT_NS: i64 = 20_000_000;
@@ -91,6 +91,10 @@ impl Waker {
         // The idle task wakes nobody: who is woken on an idle CPU is woken by an interrupt.
         if r.flags & kernel::BY_INTERRUPT != 0 || r.a == 0 {
             return Waker::INTERRUPT;
+        }
+        // No kernel id is so large: the record is broken, and ours would be taken for a thread's id in the trace.
+        if r.a & BY_THREAD_ID != 0 {
+            return Waker::NOBODY;
         }
         let woken = if r.flags & kernel::BY_THREAD != 0 {
             Woken::Thread

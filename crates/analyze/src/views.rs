@@ -10,6 +10,10 @@
 //! What always holds: the pieces of a critical path follow each other without gap or overlap, so
 //! that their durations add up to the request's.
 //!
+//! Counters of requests: what the kernel's states tell is counted; what was counted per thread and slice only (faults,
+//! cycles) is shared out among requests by their time on a CPU in that slice, which is an *estimate*. Virtual threads share
+//! what their carriers counted together.
+//!
 //! Overlaps of intervals are never joined, because such a join does not end on a large trace: time in
 //! a state between two moments is the difference of two running sums, each found by an ASOF join. Only `critical_path`, which looks at one request, joins ranges.
 
@@ -29,7 +33,7 @@ pub struct View {
 }
 
 /// Every view, in the order in which they build on each other.
-pub const ALL: [View; 7] = [
+pub const ALL: [View; 9] = [
     View {
         name: "wakings",
         doc: "A blocked interval that somebody ended: thread, thread_name, begin_ns, end_ns, cause, wait, waker, waker_name (null if no thread of the target did), interrupt.",
@@ -143,6 +147,18 @@ pub const ALL: [View; 7] = [
             JOIN most m ON m.class IS NOT DISTINCT FROM w.class AND m.object IS NOT DISTINCT FROM w.object
             JOIN held h ON h.class IS NOT DISTINCT FROM w.class AND h.object IS NOT DISTINCT FROM w.object
             GROUP BY w.class, w.object",
+    },
+    View {
+        name: "request_counters_within(begin_ns, end_ns)",
+        doc: "As request_counters, of the requests that lie between two times only: what one asks of a large trace.",
+        example: "SELECT c.name, c.value, c.estimated FROM (SELECT id, begin_ns, end_ns FROM spans WHERE kind = 'request' ORDER BY end_ns - begin_ns DESC LIMIT 1) r JOIN request_counters c ON c.request = r.id",
+        sql: include_str!("views/request_counters.sql"),
+    },
+    View {
+        name: "request_counters",
+        doc: "What a request cost the machine: request (spans.id), name, value, estimated. Exact, from the kernel level: cpu_ns, run_queue_ns, voluntary_switches (it blocked), involuntary_switches (it was preempted), migrations. Estimated, where counters were recorded: all others, each slice's shared out by time on a CPU.",
+        example: "SELECT name, avg(value) AS per_request, any_value(estimated) AS estimated FROM request_counters GROUP BY name ORDER BY name",
+        sql: "CREATE VIEW request_counters AS SELECT * FROM request_counters_within(-9223372036854775807, 9223372036854775807)",
     },
 ];
 

@@ -5,7 +5,9 @@ use std::path::Path;
 use loadline_analyze::testing::{KernelSpool, Recording};
 use loadline_analyze::{build, query, views};
 use loadline_trace::Trace;
+use loadline_trace::spool::RawDir;
 use loadline_trace::spool::agent::kind as ev;
+use loadline_trace::spool::counters::{Counter, Line, Slice, Unit};
 use loadline_trace::spool::kernel::{LEFT_BLOCKED, LEFT_RUNNABLE};
 
 const MS: i64 = 1_000_000;
@@ -13,6 +15,10 @@ const MS: i64 = 1_000_000;
 /// 11 serves a request and waits for a lock from 149 to 201 ms. 12 has it: it runs until 160, is blocked until 13,
 /// which runs all the time, wakes it at 180 (in the midst of a job), gets a CPU at 185 and lets go at 190.
 fn convoy() -> (tempfile::TempDir, Trace) {
+    built(&recording(), "")
+}
+
+fn recording() -> Recording {
     let mut r = Recording::new(0, 1000 * MS);
     r.threads(
         MS,
@@ -56,8 +62,16 @@ fn convoy() -> (tempfile::TempDir, Trace) {
     a.event(11, 240 * MS, ev::STATUS, 0, 200, "");
     a.event(11, 250 * MS, ev::REQUEST_END, 0, 0, "");
     a.event(11, 260 * MS, ev::VISIT_END, 7, 0, "");
+    r
+}
+
+/// The trace of a recording, with what its threads counted.
+fn built(r: &Recording, counted: &str) -> (tempfile::TempDir, Trace) {
     let dir = tempfile::tempdir().expect("a directory");
     r.write(dir.path()).expect("spools");
+    if !counted.is_empty() {
+        std::fs::write(RawDir::of(dir.path()).counters(), counted).expect("a spool");
+    }
     build(dir.path(), false, &mut |_, _| {}).expect("a trace");
     let trace = Trace::open(dir.path()).expect("it opens");
     (dir, trace)
@@ -177,4 +191,101 @@ fn every_hypothesis_stands_in_the_documentation_with_its_claim() {
         let row = format!("| `{}` | {} |", f.name, f.hypothesis);
         assert!(page.contains(&row), "docs/diagnose.md lacks: {row}");
     }
+}
+
+#[test]
+fn what_the_kernel_saw_of_a_request_is_counted() {
+    let (_dir, trace) = convoy();
+    // On a worker from 103 to 260 ms: it ran until 150, waited for the lock until 190 and for a CPU until 200, and ran on.
+    let sql = "SELECT name, value::BIGINT, estimated FROM request_counters ORDER BY name";
+    let begin: i64 = answer(
+        &trace,
+        "SELECT (SELECT begin_ns FROM spans WHERE kind = 'request') // 1000000",
+    )[0][0]
+        .parse()
+        .expect("a number");
+    let running = (150 - begin + 50) * MS;
+    let want = [
+        ["cpu_ns".to_owned(), running.to_string(), "false".into()],
+        ["involuntary_switches".into(), "0".into(), "false".into()],
+        ["migrations".into(), "0".into(), "false".into()],
+        ["run_queue_ns".into(), (10 * MS).to_string(), "false".into()],
+        ["voluntary_switches".into(), "1".into(), "false".into()],
+    ];
+    assert_eq!(answer(&trace, sql), want);
+    // The same, asked for a time in which it lies; and nothing for one that it reaches out of.
+    let within = |from: i64, to: i64| {
+        let sql = format!("SELECT count(*) FROM request_counters_within({from}, {to})");
+        answer(&trace, &sql)[0][0].clone()
+    };
+    assert_eq!(within(begin * MS, 250 * MS), "5");
+    assert_eq!(within((begin + 1) * MS, 250 * MS), "0");
+}
+
+/// Two slices of 200 ms, in which 11 ran for 48 and for 100 ms.
+fn counted() -> String {
+    let counter = |name: &str, unit| Counter {
+        name: name.into(),
+        title: name.into(),
+        unit,
+    };
+    let slice = |at: i64, cpu: i64, faults: f64, ended: f64| {
+        Line::Slice(Slice {
+            begin_ns: at * 200 * MS,
+            end_ns: (at + 1) * 200 * MS,
+            threads: [(11, ("exec-1".to_owned(), vec![(cpu * MS) as f64, faults]))].into(),
+            ended: vec![ended * MS as f64, 0.0],
+        })
+    };
+    let lines = [
+        Line::Head {
+            counters: vec![
+                counter("cpu_ns", Unit::Nanos),
+                counter("minor_faults", Unit::Count),
+            ],
+        },
+        slice(0, 48, 96.0, 3.0),
+        slice(1, 100, 10.0, -1.0),
+        Line::End {
+            notes: vec!["groups took turns".into()],
+            never: vec![],
+        },
+    ];
+    let text = |line| serde_json::to_string(line).expect("plain data") + "\n";
+    lines.iter().map(text).collect()
+}
+
+#[test]
+fn what_a_thread_counted_is_shared_out_by_time_on_a_cpu() {
+    let (_dir, trace) = built(&recording(), &counted());
+    // 47 of the 48 ms on a CPU in the first slice, and 50 of the 100 in the second, are the request's.
+    let sql = "SELECT value, estimated FROM request_counters WHERE name = 'minor_faults'";
+    assert_eq!(answer(&trace, sql), [["99.0", "true"]]);
+    let exact = "SELECT value / 1e6, estimated FROM request_counters WHERE name = 'cpu_ns'";
+    assert_eq!(answer(&trace, exact), [["97.0", "false"]]);
+    assert!(trace.meta.notes.contains(&"groups took turns".to_owned()));
+    let report = loadline_analyze::report::report(&trace).expect("a report");
+    assert_eq!(report.costs.len(), 4, "{:?}", report.costs);
+    let page = report.render(false);
+    assert!(
+        page.contains("minor faults") && page.contains("~ 99"),
+        "{page}"
+    );
+}
+
+#[test]
+fn lanes_begin_with_nothing_and_add_up() {
+    let (_dir, trace) = built(&recording(), &counted());
+    let sql = "SELECT ts_ns // 1000000, scope, value / 1e6 FROM counters WHERE name = 'cpu_ns' ORDER BY scope, ts_ns";
+    let want = [
+        ["0", "role ended", "0.0"],
+        ["200", "role ended", "3.0"],
+        ["400", "role ended", "2.0"],
+        ["0", "role workers", "0.0"],
+        ["200", "role workers", "48.0"],
+        ["400", "role workers", "148.0"],
+    ];
+    assert_eq!(answer(&trace, sql), want);
+    let rows = "SELECT count(*), sum(value) FILTER (name = 'minor_faults') FROM thread_counters";
+    assert_eq!(answer(&trace, rows), [["4", "106.0"]]);
 }

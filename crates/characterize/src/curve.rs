@@ -10,7 +10,11 @@ use crate::search::{Judged, Judgement, bracket, interval};
 /// Goodput over offered load that a server must keep.
 pub const GOODPUT: f64 = 0.95;
 
-/// The load line.
+/// Throughput of a closed program from this share of its peak has levelled off. Runs of a second differ by some two
+/// percent: at half of the distance noise decides, at double the last tenth of the growth is called none.
+const LEVEL: f64 = 0.95;
+
+/// The load line. Loads of a closed program stand in the fields of sessions/s, its units of work in those of replies.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LoadLine {
     /// The largest offered load that holds.
@@ -66,6 +70,9 @@ pub struct Curve {
     pub load_line: Option<LoadLine>,
     /// Largest goodput.
     pub peak: Option<Spot>,
+    /// Of a closed program: the smallest load from which on more load brings no more throughput.
+    #[serde(default)]
+    pub levels_off: Option<Spot>,
     /// Largest throughput over response time.
     pub knee: Option<Spot>,
     /// The heaviest point.
@@ -134,16 +141,26 @@ pub fn curve(points: &[Point], given: Option<Objective>, probe: &Probe) -> Curve
         .as_ref()
         .map(spot);
     let far = sorted.last().zip(peak).map(|(p, peak)| Far {
-        multiple: p.rate * probe.clicks / peak.replies_per_s,
+        multiple: if probe.closed {
+            p.rate / peak.sessions_per_s
+        } else {
+            p.rate * probe.clicks / peak.replies_per_s
+        },
         of_peak: p.load.replies_per_s / peak.replies_per_s,
         completed: p.load.completed_share(),
         generator: p.load.generator_limit().is_some(),
     });
+    let levels_off = answered()
+        .find(|p| peak.is_some_and(|peak| p.load.replies_per_s >= LEVEL * peak.replies_per_s))
+        .filter(|_| probe.closed)
+        .as_ref()
+        .map(spot);
     Curve {
         objective,
         judged,
         load_line,
         peak,
+        levels_off,
         knee,
         far,
     }
@@ -216,6 +233,7 @@ pub mod tests {
             replies_per_s: 5.0 * capacity,
             clicks: 5.0,
             generator_limit: None,
+            closed: false,
         }
     }
 
@@ -281,6 +299,29 @@ pub mod tests {
             Some(Judgement::Generator)
         );
         assert!(c.far.expect("a far end").generator);
+    }
+
+    /// A closed program of one CPU: no queue below `fit`, and one that grows with the load beyond.
+    fn closed(load: f64, fit: f64) -> Point {
+        let mut p = point(load, 1e9);
+        p.load.replies_per_s = 100.0 * load.min(fit);
+        p.load.failures = 0;
+        p.load.failures_by_kind.clear();
+        p.load.response.p95_ms = 10.0 * (load / fit).max(1.0);
+        p.load.response.mean_ms = p.load.response.p95_ms;
+        p
+    }
+
+    #[test]
+    fn a_closed_program_levels_off_where_more_load_brings_no_more_throughput() {
+        let loads = [1u32, 2, 4, 8, 16, 32];
+        let points: Vec<Point> = loads.map(|n| closed(f64::from(n), 4.0)).to_vec();
+        let c = curve(&points, None, &Probe::closed(&loads));
+        assert_eq!(c.levels_off.map(|s| s.sessions_per_s), Some(4.0));
+        let line = c.load_line.expect("there is one");
+        assert_eq!((line.sessions_per_s, line.fails_at), (16.0, Some(32.0)));
+        assert_eq!(line.because, Some(Judgement::Slow));
+        assert_eq!(curve(&sweep(40.0), None, &probe(40.0)).levels_off, None);
     }
 
     #[test]

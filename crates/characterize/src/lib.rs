@@ -8,6 +8,9 @@
 //! largest ratio of throughput to response time (Kleinrock, *Power and deterministic rules of thumb*,
 //! ICC 1979).
 //!
+//! A *closed program* has no visitors but a driver of the user's (`Parameters::units`): its load is a whole number (rooms,
+//! warehouses), its replies are units of work, its load line is the largest load at which the objective holds.
+//!
 //! What always holds:
 //! * a point at which the generator was the limit is marked, and no statement about the server rests on it;
 //! * each finished point is one file in the report's folder, whole or not there: a second run goes on
@@ -37,7 +40,7 @@ mod words;
 pub use curve::GOODPUT;
 pub use measured::Point;
 pub use objective::Objective;
-pub use plan::Parameters;
+pub use plan::{Parameters, Units};
 pub use render::text::summary;
 pub use result::{FORMAT, Result as Characterization};
 pub use run::{Event, Options, Outcome, Refused, Which, characterize};

@@ -263,9 +263,25 @@ pub struct Probe {
     pub clicks: f64,
     /// Why the generator may have been the limit.
     pub generator_limit: Option<String>,
+    /// There was no probe, and needed none: loads are those of a closed program, as they were asked for.
+    #[serde(default)]
+    pub closed: bool,
 }
 
 impl Probe {
+    /// Of a closed program, whose loads are given.
+    pub fn closed(loads: &[u32]) -> Probe {
+        let lightest = loads.first().copied().unwrap_or(1);
+        Probe {
+            users: 0,
+            sessions_per_s: f64::from(lightest),
+            replies_per_s: 0.0,
+            clicks: 1.0,
+            generator_limit: None,
+            closed: true,
+        }
+    }
+
     /// Of a closed run; the error says why it cannot be used.
     pub fn of(users: u32, load: &Load) -> Result<Probe, String> {
         let s = &load.sessions;
@@ -299,6 +315,7 @@ impl Probe {
             replies_per_s: load.replies_per_s,
             clicks,
             generator_limit: load.generator_limit(),
+            closed: false,
         })
     }
 }

@@ -11,8 +11,11 @@ pub const LIGHTEST: f64 = 0.1;
 /// with other parameters is not continued.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Parameters {
-    /// The command that starts the server, or its URL.
+    /// The command that starts the server, or its URL; of a closed program without a server of its own, the driver.
     pub server: String,
+    /// A closed program that its own driver loads, in place of visitors.
+    #[serde(default)]
+    pub units: Option<Units>,
     /// CPU counts; empty: as it is.
     pub cpus: Vec<u32>,
     /// Name or file of the scenario.
@@ -43,6 +46,35 @@ pub struct Parameters {
     pub trace_s: f64,
 }
 
+/// A closed program: a driver is run with each load, and what the program does meanwhile is counted by its spans.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Units {
+    /// The driver's command: `{load}` in it is the load, `{port}` the port on which the started server listens.
+    pub command: String,
+    /// Loads of the sweep: connections, rooms, warehouses; ascending.
+    pub loads: Vec<u32>,
+    /// Names of the spans that are units of work; empty: requests, else the most frequent span.
+    pub names: Vec<String>,
+}
+
+impl Units {
+    /// What a driver's command must have.
+    pub const LOAD: &str = "{load}";
+    /// What it may have.
+    pub const PORT: &str = "{port}";
+
+    /// What the load is counted in: `rooms` of `--rooms {load}`, else `load`.
+    pub fn load_name(&self) -> String {
+        let before = self.command.split(Self::LOAD).next().unwrap_or_default();
+        let option = before.trim_end_matches(['=', ' ', '\'', '"']);
+        let name = option.rsplit([' ', '\'', '"']).next().unwrap_or_default();
+        match name.strip_prefix('-').map(|n| n.trim_start_matches('-')) {
+            Some(name) if !name.is_empty() => name.to_owned(),
+            _ => "load".into(),
+        }
+    }
+}
+
 /// Starting the server and asking until it answers, as a guess.
 const START_S: f64 = 5.0;
 /// Between two points: the generator's start and the settling of the server.
@@ -55,6 +87,35 @@ const SETTLING_S: f64 = 5.0;
 const PROBE_S: f64 = 4.0;
 
 impl Parameters {
+    /// What the load is counted in.
+    pub fn load_unit(&self) -> String {
+        self.units
+            .as_ref()
+            .map_or("sessions/s".into(), Units::load_name)
+    }
+
+    /// What is done, per second.
+    pub fn work_unit(&self) -> &'static str {
+        match self.units {
+            Some(_) => "units/s",
+            None => "requests/s",
+        }
+    }
+
+    /// Loads of the sweep. `saturation` is the probe's, of an HTTP server.
+    pub fn sweep(&self, saturation: f64) -> Vec<f64> {
+        match &self.units {
+            Some(units) => units.loads.iter().map(|n| f64::from(*n)).collect(),
+            None => rates(saturation, self.points, self.to),
+        }
+    }
+
+    /// The heaviest load of a closed program.
+    pub fn heaviest(&self) -> Option<f64> {
+        let last = self.units.as_ref()?.loads.last()?;
+        Some(f64::from(*last))
+    }
+
     /// How many CPU counts.
     pub fn counts(&self) -> usize {
         self.cpus.len().max(1)
@@ -173,6 +234,7 @@ pub mod tests {
     pub fn parameters() -> Parameters {
         Parameters {
             server: "java -jar shop.jar".into(),
+            units: None,
             cpus: vec![1, 2],
             scenario: "browsing".into(),
             scenario_text: None,
@@ -202,6 +264,27 @@ pub mod tests {
                 && half_done.ends_with("15 points are done already"),
             "{half_done}"
         );
+    }
+
+    #[test]
+    fn the_load_is_named_after_the_option_that_takes_it() {
+        for (command, name) in [
+            (
+                "java -jar chat.jar client --port 7 --rooms {load} --users 20",
+                "rooms",
+            ),
+            ("java -jar wholesale.jar --warehouses={load}", "warehouses"),
+            ("drive '-n' {load}", "n"),
+            ("drive {load}", "load"),
+            ("{load}", "load"),
+        ] {
+            let units = Units {
+                command: command.into(),
+                loads: vec![1],
+                names: Vec::new(),
+            };
+            assert_eq!(units.load_name(), name, "{command}");
+        }
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use crate::curve::{curve, judge_all};
 use crate::measured::{Point, Probe};
 use crate::objective::Objective;
-use crate::plan::{Parameters, factor, rates, round};
+use crate::plan::{Parameters, factor, round};
 use crate::search;
 
 /// Share of the load line at which the trace below it is recorded.
@@ -68,11 +68,13 @@ pub fn next(p: &Parameters, objective: Option<Objective>, done: &Done) -> Option
             .iter()
             .any(|p| (p.rate / rate - 1.0).abs() < SAME)
     };
-    let sweep = rates(probe.sessions_per_s, p.points, p.to);
+    let sweep = p.sweep(probe.sessions_per_s);
     if let Some((i, rate)) = (1..).zip(&sweep).find(|(_, rate)| !measured(**rate)) {
         return Some(Step::Sweep(i, *rate));
     }
-    if let Some(rate) = further(p, &done.points) {
+    if !probe.closed
+        && let Some(rate) = further(p, &done.points)
+    {
         let n = done.points.iter().filter(|p| !p.search).count() as u32;
         return Some(Step::Sweep(n + 1, rate));
     }
@@ -84,7 +86,7 @@ pub fn next(p: &Parameters, objective: Option<Objective>, done: &Done) -> Option
         (done.points.iter().filter(|p| p.search).count() as u32).saturating_sub(repeated);
     // A repetition may turn a judgement, and move the bracket: then a point more is worth its time.
     if searched < p.search + repeated
-        && let Some(rate) = search::next(&b).map(round).filter(|r| !measured(*r))
+        && let Some(rate) = between(&b, probe.closed).filter(|r| !measured(*r))
     {
         return Some(Step::Search(searched + 1, rate));
     }
@@ -100,10 +102,29 @@ pub fn next(p: &Parameters, objective: Option<Objective>, done: &Done) -> Option
         .load_line
         .map_or(probe.sessions_per_s, |l| l.sessions_per_s);
     if !done.below {
-        return Some(Step::Trace(Which::Below, round(BELOW * line)));
+        let below = match probe.closed {
+            true => (BELOW * line).floor().max(1.0),
+            false => round(BELOW * line),
+        };
+        return Some(Step::Trace(Which::Below, below));
     }
     let above = ABOVE * line.max(probe.sessions_per_s);
-    (!done.above).then(|| Step::Trace(Which::Above, round(above)))
+    let above = match p.heaviest() {
+        Some(heaviest) => above.ceil().min(heaviest),
+        None => round(above),
+    };
+    (!done.above).then_some(Step::Trace(Which::Above, above))
+}
+
+/// The next load in search of the load line. Those of a closed program are whole numbers, and none is offered beyond
+/// those that were asked for.
+fn between(b: &search::Bracket, closed: bool) -> Option<f64> {
+    let next = search::next(b)?;
+    if !closed {
+        return Some(round(next));
+    }
+    let (low, high) = (b.holds?, b.fails?.0);
+    Some(next.round()).filter(|n| low < *n && *n < high)
 }
 
 /// The next heavier load, if the probe took the server for weaker than it is: the heaviest load is to be
@@ -177,6 +198,62 @@ mod tests {
         assert!((low / (0.7 * found.sessions_per_s) - 1.0).abs() < 0.01);
         assert_eq!(steps[n - 1], Step::Trace(Which::Above, 80.0));
         assert!(n <= 1 + 11 + 4 + 2);
+    }
+
+    #[test]
+    fn a_closed_program_is_measured_at_the_loads_asked_for_and_whole_numbers_between() {
+        let loads = [1u32, 4, 16, 64];
+        let p = Parameters {
+            units: Some(crate::plan::Units {
+                command: "drive {load}".into(),
+                loads: loads.to_vec(),
+                names: Vec::new(),
+            }),
+            points: 4,
+            trace_s: 1.0,
+            ..parameters()
+        };
+        let mut done = Done {
+            probe: Some(Probe::closed(&loads)),
+            ..Done::default()
+        };
+        let (mut offered, mut recorded) = (Vec::new(), Vec::new());
+        while let Some(step) = next(&p, None, &done) {
+            match step {
+                Step::Probe => panic!("there is nothing to probe"),
+                Step::Sweep(_, load) | Step::Search(_, load) | Step::Repeat(_, load) => {
+                    offered.push(load);
+                    // Four times as slow from 21 on.
+                    let p95 = if load > 20.0 { 50.0 } else { 10.0 };
+                    let mut made = crate::level::tests::run(load, p95, 1.0, 0);
+                    made.search = !matches!(step, Step::Sweep(..));
+                    done.points.push(made);
+                }
+                Step::Trace(Which::Below, load) => {
+                    recorded.push(load);
+                    done.below = true;
+                }
+                Step::Trace(Which::Above, load) => {
+                    recorded.push(load);
+                    done.above = true;
+                }
+            }
+            assert!(offered.len() < 30, "{offered:?}");
+        }
+        assert_eq!(offered[..4], [1.0, 4.0, 16.0, 64.0]);
+        assert!(
+            offered.iter().all(|n| n.fract() == 0.0 && *n <= 64.0),
+            "{offered:?}"
+        );
+        assert!(
+            offered.contains(&20.0) || offered.contains(&21.0),
+            "{offered:?}"
+        );
+        assert_eq!(recorded.len(), 2);
+        assert!(
+            recorded[0] <= 14.0 && recorded[1] > 20.0 && recorded[1] <= 64.0,
+            "{recorded:?}"
+        );
     }
 
     #[test]

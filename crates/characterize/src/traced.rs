@@ -1,5 +1,7 @@
 //! What a recording on one side of the load line says: the part of a trace that the report shows.
 
+pub mod units;
+
 use std::collections::BTreeMap;
 use std::path::Path;
 

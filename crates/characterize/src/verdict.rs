@@ -92,11 +92,23 @@ pub fn verdict(n: u32, points: &[Point], curve: &Curve, above: Option<&Side>) ->
             ),
         );
     }
-    if because == Some(None) {
+    // Of a closed program throughput may have levelled off long before the objective is missed.
+    let levelled = curve
+        .levels_off
+        .zip(curve.judged.last())
+        .is_some_and(|(level, last)| level.sessions_per_s < last.rate);
+    if because == Some(None) && !levelled {
         return says(
             Limit::None,
             None,
-            "no limit was reached: sweep further with --to".into(),
+            format!(
+                "no limit was reached: sweep further with {}",
+                if curve.levels_off.is_some() {
+                    "--loads"
+                } else {
+                    "--to"
+                }
+            ),
         );
     }
     let at_peak = curve.peak.and_then(|peak| {

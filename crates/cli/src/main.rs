@@ -18,6 +18,7 @@ use clap::{Parser, Subcommand};
     version,
     about = "Shows where the time of every request of a Java server went",
     after_help = "Examples:\n  \
+        loadline doctor\n  \
         sudo loadline record --pid shop -o monday.trace -d 20s\n  \
         loadline report monday.trace\n  \
         loadline open monday.trace\n  \
@@ -32,6 +33,7 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
+    Doctor(commands::doctor::Args),
     Record(commands::record::Args),
     Arm(commands::arm::Args),
     Recover(commands::recover::Args),
@@ -66,6 +68,7 @@ impl std::error::Error for Usage {}
 
 fn main() -> ExitCode {
     let result = match Cli::parse().command {
+        Command::Doctor(args) => commands::doctor::run(args),
         Command::Record(args) => commands::record::run(args),
         Command::Arm(args) => commands::arm::run(args),
         Command::Recover(args) => commands::recover::run(args),

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::Duration;
 
-use common::{alone, eventually, loadline, root, run, run_ok, signal, skip, text};
+use common::{alone, eventually, loadline, root, run, run_ok, runs, signal, skip, text};
 
 /// A command line that starts the site; the marker tells its processes from anybody else's.
 fn site(marker: &str) -> String {
@@ -44,16 +44,6 @@ fn arguments<'a>(start: &'a str, out: &'a str) -> Vec<&'a str> {
         "-o",
         out,
     ]
-}
-
-/// Whether a process runs whose command line has the marker, apart from `loadline` itself.
-fn runs(marker: &str) -> bool {
-    let marker = format!("-Dmarker={marker}");
-    std::fs::read_dir("/proc")
-        .expect("Linux")
-        .flatten()
-        .filter_map(|e| std::fs::read_to_string(e.path().join("cmdline")).ok())
-        .any(|c| c.split('\0').any(|word| word == marker))
 }
 
 /// The command under test; killed if the test fails while it runs.
@@ -117,7 +107,10 @@ fn a_characterization_is_stopped_and_continued() {
     signal(first.child(), libc::SIGINT);
     let first = first.wait();
     assert_eq!(first.status.code(), Some(1), "{}", text(&first));
-    assert!(!runs("characterize-main"), "the server was left behind");
+    assert!(
+        !runs("-Dmarker=characterize-main"),
+        "the server was left behind"
+    );
     let said = text(&first);
     assert!(
         said.contains("partial") && said.contains("about "),
@@ -147,7 +140,10 @@ fn a_characterization_is_stopped_and_continued() {
     );
 
     let second = run_ok(&arguments(&start, &folder));
-    assert!(!runs("characterize-main"), "the server was left behind");
+    assert!(
+        !runs("-Dmarker=characterize-main"),
+        "the server was left behind"
+    );
     assert!(text(&second).contains("done already"), "{}", text(&second));
     let said = text(&second);
     for part in ["  1 CPU   ", "load line ", "report: "] {
@@ -216,7 +212,7 @@ fn a_server_that_dies_in_the_middle_is_quoted_and_nothing_is_left() {
         "{}",
         text(&out)
     );
-    assert!(!runs("characterize-dies"));
+    assert!(!runs("-Dmarker=characterize-dies"));
 }
 
 #[test]
@@ -281,10 +277,14 @@ fn killed_it_leaves_no_server_behind() {
         .arg("60")
         .spawn()
         .expect("sleep starts");
-    eventually("the server runs", 60, || runs("characterize-killed"));
+    eventually("the server runs", 60, || {
+        runs("-Dmarker=characterize-killed")
+    });
     killed.child().kill().expect("it is ours");
     killed.wait();
-    eventually("the server is gone", 20, || !runs("characterize-killed"));
+    eventually("the server is gone", 20, || {
+        !runs("-Dmarker=characterize-killed")
+    });
     std::thread::sleep(Duration::from_millis(50));
     assert!(bystander.try_wait().expect("it is ours").is_none());
     bystander.kill().expect("it is ours");

@@ -2,12 +2,9 @@
 
 mod common;
 
-use std::path::Path;
 use std::process::{Command, Stdio};
 
-use common::{
-    Jvm, alone, eventually, kernel_level_or_skip, loadline, root, run_ok, scratch, sql, text,
-};
+use common::{Jvm, alone, auction, kernel_level_or_skip, loadline, run_ok, scratch, sql, text};
 use loadline_trace::Trace;
 
 /// A client that takes its time: it waits before each flight of the handshake, and says for how long in all.
@@ -33,22 +30,6 @@ for _ in range(count):
                 incoming.write(s.recv(65536))
         time.sleep(0.05)
 "#;
-
-/// The auction site with one worker, and its port.
-fn site(dir: &Path) -> (Jvm, String) {
-    let port = dir.join("port");
-    let mut java = Command::new("java");
-    java.arg("-jar")
-        .arg(root().join("bed/auction/target/auction.jar"))
-        .args(["--threads", "1", "--port", "0", "--max-seconds", "90"])
-        .arg("--port-file")
-        .arg(&port);
-    let server = Jvm::start(java);
-    server.line("auction: ready");
-    eventually("the port is known", 10, || port.exists());
-    let port = std::fs::read_to_string(port).expect("the port file");
-    (server, port.trim().to_owned())
-}
 
 /// Records while a client is at work; milliseconds of complete handshakes by cause.
 fn handshakes(server: &Jvm, trace: &str, client: &mut Command) -> impl Fn(&str) -> f64 + use<> {
@@ -80,10 +61,12 @@ fn a_client_that_dawdles_is_waited_for_and_a_full_executor_is_a_queue() {
         return;
     }
     let _alone = alone();
-    let (dir, out) = scratch();
-    let (server, port) = site(dir.path());
+    let (_dir, out) = scratch();
+    // One worker.
+    let (server, url) = auction(&[], &["--threads", "1"]);
+    let port = url.rsplit(':').next().expect("it has one");
     let mut dawdler = Command::new("python3");
-    dawdler.args(["-c", DAWDLER, &port, "8", "0.3"]);
+    dawdler.args(["-c", DAWDLER, port, "8", "0.3"]);
     let ms = handshakes(&server, &out, &mut dawdler);
     let (socket, all) = (ms("socket"), ms("%"));
     assert!(all > 1200.0, "two handshakes of 600 ms at least: {all} ms");
@@ -95,7 +78,7 @@ fn a_client_that_dawdles_is_waited_for_and_a_full_executor_is_a_queue() {
 
     let mut crowd = loadline();
     crowd
-        .args(["load", &format!("https://127.0.0.1:{port}"), "--insecure"])
+        .args(["load", &url, "--insecure"])
         .args(["--scenario", "browsing", "--users", "24", "--think", "0ms"])
         .args(["--duration", "6s"]);
     let ms = handshakes(&server, &format!("{out}2"), &mut crowd);

@@ -148,6 +148,70 @@ fn a_jvm_is_run_told_changed_and_let_go() {
     );
 }
 
+/// The recorder finds the daemon by the JVM's environment, and sees parts of CPUs that no mask shows.
+#[test]
+fn a_recording_has_the_cpus_as_a_counter_and_their_changes_as_marks() {
+    let test = "a_recording_has_the_cpus_as_a_counter_and_their_changes_as_marks";
+    let _alone = alone();
+    if std::thread::available_parallelism().map_or(1, |n| n.get()) < 2 {
+        skip(test, "needs two CPUs");
+        return;
+    }
+    if !common::kernel_level_or_skip(test) {
+        return;
+    }
+    let daemon = Daemon::start();
+    let (jar, program) = (jar(), java_program("Shares"));
+    let java = ["--name", "shop", "--request", "2", "--", "java", "-cp"];
+    let shop = Jvm::start(daemon.run(&[&java[..], &[&jar, &program, "60"]].concat()));
+    shop.line("has 2.0");
+    let (_dir, out) = common::scratch();
+    let mut recorder = loadline();
+    recorder
+        .args(["record", "--pid", &shop.pid(), "-o", &out, "-d", "6s"])
+        .stdin(Stdio::null());
+    let recorder = std::thread::spawn(move || recorder.output().expect("the binary starts"));
+    // Once it has read them: the first value is no change.
+    std::thread::sleep(std::time::Duration::from_secs(3));
+    for cpus in ["1.3", "0.5", "2"] {
+        daemon.said(&["set", "shop", "--request", cpus]);
+        std::thread::sleep(std::time::Duration::from_millis(600));
+    }
+    let recorded = recorder.join().expect("it does not panic");
+    assert!(recorded.status.success(), "{}", text(&recorded));
+    let trace = loadline_trace::Trace::open(Path::new(&out)).expect("a trace");
+    let seen: String = common::sql(
+        &trace,
+        "SELECT string_agg(value::VARCHAR, ' ' ORDER BY ts_ns) FROM marks WHERE kind = 'cpus'",
+    );
+    assert_eq!(seen, "1300 500 2000", "{}", text(&recorded));
+    let (least, most): (f64, f64) = (
+        common::sql(
+            &trace,
+            "SELECT min(value) FROM counters WHERE scope = 'process' AND name = 'assigned_cpus'",
+        ),
+        common::sql(
+            &trace,
+            "SELECT max(value) FROM counters WHERE scope = 'process' AND name = 'assigned_cpus'",
+        ),
+    );
+    assert_eq!((least, most), (0.5, 2.0));
+    // What every mechanism narrows: 0.5 of a CPU is one CPU in the mask.
+    let masks: String = common::sql(
+        &trace,
+        "SELECT string_agg(DISTINCT value::INTEGER::VARCHAR, ' ' ORDER BY value::INTEGER::VARCHAR) \
+         FROM counters WHERE scope = 'process' AND name = 'allowed_cpus'",
+    );
+    assert_eq!(masks, "1 2");
+    let thread: String = common::sql(
+        &trace,
+        "SELECT DISTINCT t.tid::VARCHAR FROM marks m JOIN threads t ON m.thread = t.id WHERE m.kind = 'cpus'",
+    );
+    assert_eq!(thread, shop.pid(), "on the main thread");
+    // What a killed daemon leaves would be in the next one's way.
+    daemon.said(&["stop"]);
+}
+
 #[test]
 fn run_passes_the_exit_code_on_and_a_signal_ends_the_daemon_in_order() {
     let _alone = alone();

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 
-use common::{Jvm, eventually, loadline, root, run_ok, sql, text};
+use common::{Jvm, auction, loadline, root, run_ok, sql, text, with_the_agent};
 use loadline_trace::Trace;
 
 /// The recorded site: made once, used by every test of this file.
@@ -32,35 +32,13 @@ fn late() -> &'static Site {
 fn recorded(with_agent: bool) -> Site {
     let dir = tempfile::tempdir().expect("a directory");
     let at = |name: &str| dir.path().join(name);
-    let jar = root().join("bed/auction/target/auction.jar");
-    assert!(
-        jar.exists(),
-        "{} is missing: run `make build`",
-        jar.display()
-    );
-    let mut java = Command::new("java");
-    if with_agent {
-        let agent = root().join("target/release/loadline-agent.jar");
-        java.arg(format!("-javaagent:{}", agent.display()));
-    }
-    java.arg("-jar")
-        .arg(jar)
-        .args(["--port", "0", "--max-seconds", "120", "--port-file"])
-        .arg(at("port"));
-    let server = Jvm::start(java);
-    server.line("auction: ready");
-    eventually("the port is known", 10, || at("port").exists());
-    let port = std::fs::read_to_string(at("port")).expect("the port file");
+    let agent = with_the_agent();
+    let java: &[&str] = if with_agent { &[&agent] } else { &[] };
+    let (server, url) = auction(java, &[]);
 
     let handshakes = at("handshakes.csv");
     let load = loadline()
-        .args([
-            "load",
-            &format!("https://127.0.0.1:{}", port.trim()),
-            "--insecure",
-            "--scenario",
-            "browsing",
-        ])
+        .args(["load", &url, "--insecure", "--scenario", "browsing"])
         .args([
             "--users",
             "16",

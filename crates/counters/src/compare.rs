@@ -4,12 +4,13 @@ use anyhow::{Context, Result, bail};
 use loadline_analyze::report::table::{Align, Table};
 use serde_json::Value;
 
-use crate::text::{count, nanos};
+use crate::text::{count, nanos, number, share};
+use crate::topdown;
 
 /// A figure of one count, as its JSON has it.
 struct Read {
     title: String,
-    nanos: bool,
+    unit: String,
     value: f64,
     /// Half of the 95% interval; infinite if it was too short to tell.
     ci95: f64,
@@ -49,12 +50,11 @@ pub fn compare(a: (&str, &Value), b: (&str, &Value)) -> Result<String> {
         let Some(y) = right.iter().find(|y| y.title == x.title) else {
             continue;
         };
-        let show = |r: &Read| {
-            if r.nanos {
-                nanos(r.value)
-            } else {
-                count(r.value)
-            }
+        let show = |r: &Read| match r.unit.as_str() {
+            "nanos" => nanos(r.value),
+            "share" => share(r.value),
+            "number" => number(r.value),
+            _ => count(r.value),
         };
         let ratio = if x.value > 0.0 {
             format!("{:.2}", y.value / x.value)
@@ -76,16 +76,19 @@ fn figures((name, count): (&str, &Value)) -> Result<Vec<Read>> {
     let rows = count["figures"].as_array().with_context(|| {
         format!("{name} is not what `loadline counters --json` prints: it has no figures")
     })?;
+    // Counts of an older version have no ratios.
+    let ratios = count["ratios"].as_array().into_iter().flatten();
     rows.iter()
+        .chain(ratios)
+        .filter(|row| !row["name"].as_str().is_some_and(topdown::is_part))
         .map(|row| {
-            let estimate = if row["per_unit"].is_object() {
-                &row["per_unit"]
-            } else {
-                &row["per_second"]
-            };
+            let estimate = ["value", "per_unit", "per_second"]
+                .map(|key| &row[key])
+                .into_iter()
+                .find(|estimate| estimate.is_object())?;
             Some(Read {
                 title: row["title"].as_str()?.to_owned(),
-                nanos: row["unit"].as_str()? == "nanos",
+                unit: row["unit"].as_str()?.to_owned(),
                 value: estimate["value"].as_f64()?,
                 ci95: estimate["ci95"].as_f64().unwrap_or(f64::INFINITY),
             })
@@ -120,6 +123,37 @@ mod tests {
             "too short to tell"
         );
         assert!(table(1.2e6, 5e4).contains("1.20"));
+    }
+
+    #[test]
+    fn ratios_are_compared_as_what_they_are() {
+        let with = |ipc: f64| {
+            let mut count = counted(None, 1e6, 1e3);
+            count["ratios"] = json!([
+                {"name": "ipc_user", "title": "instructions per cycle, user", "unit": "number", "value": {"value": ipc, "ci95": 0.1}},
+                {"name": "topdown_retiring_share", "title": "slots: retiring", "unit": "share", "value": {"value": 0.25, "ci95": 0.01}}]);
+            count
+        };
+        let table = compare(("a", &with(1.5)), ("b", &with(0.75))).unwrap();
+        let row = |title: &str| {
+            table
+                .lines()
+                .find(|l| l.contains(title))
+                .unwrap()
+                .to_owned()
+        };
+        let ipc = row("instructions per cycle");
+        assert!(
+            ipc.contains("1.50") && ipc.contains("0.50") && ipc.contains("differs"),
+            "{ipc}"
+        );
+        assert!(row("retiring").contains("25.0%") && !row("retiring").contains("differs"));
+        // One of them is older and has none: what both have is compared.
+        assert!(
+            !compare(("a", &with(1.5)), ("b", &counted(None, 1e6, 1e3)))
+                .unwrap()
+                .contains("per cycle")
+        );
     }
 
     #[test]

@@ -2,30 +2,24 @@
 //!
 //! Terms: a *counter* is something that grows while a thread runs or waits ([`Counter`]): CPU time, page faults,
 //! cycles; a *slice* is what all threads counted between two readings; a *role* is what a thread is for (workers,
-//! collector, compiler, the rest); a *unit of work* is what the program is there for: a request, a transaction, a message.
+//! collector, compiler, the rest); a *unit of work* is what the program is there for: a request, a transaction, a message;
+//! a *ratio* is a figure made of several counters: instructions per cycle, a top-down category.
 //!
-//! What the kernel counts anyway (times, switches, migrations, faults) is read from `/proc`, which costs the threads
-//! that are counted nothing; only what the processor counts takes perf events, which cost each of their context
-//! switches something.
-//!
-//! What always holds: counters of a thread only grow; a thread is told from a later one with its id by when it began;
-//! what threads counted that ended between two readings is in role `ended`, as far as the kernel keeps it with the
-//! process (times and faults), else it is missing and said to be; reading takes at most one hundredth of a CPU.
+//! The recorder counts (`loadline_record::counters`); here is what is asked of it ([`plan`]) and what its slices mean.
 
 mod compare;
-mod counter;
+mod html;
 mod machine;
-mod perf;
-mod reading;
-mod role;
-mod sampler;
+mod ratio;
 mod summary;
 mod text;
+pub mod topdown;
+mod wanted;
 
 pub use compare::compare;
-pub use counter::{Counter, Unit};
+pub use loadline_analyze::counters::{Names, Role};
+pub use loadline_record::counters::{Counted, Counter, Sampler, Slice, Unit};
 pub use machine::Machine;
-pub use perf::{Hardware, unavailable};
-pub use role::{Role, role};
-pub use sampler::{Sampler, Slice};
-pub use summary::{Figure, Names, Summary, Units, summarize};
+pub use ratio::{Kind, Ratio};
+pub use summary::{Figure, Moment, Summary, Units, summarize};
+pub use wanted::{plan, resolve};

@@ -1,8 +1,7 @@
 //! What stands beside the figures: the machine, and what it cannot count.
 
+use loadline_record::counters;
 use serde::{Deserialize, Serialize};
-
-use crate::perf;
 
 /// The machine that was counted on.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -26,8 +25,8 @@ impl Machine {
             .find_map(|l| l.strip_prefix("model name"))
             .and_then(|l| l.split_once(':'))
             .map_or_else(|| "unknown".into(), |(_, name)| name.trim().to_owned());
-        let mut missing: Vec<String> = perf::unavailable().into_iter().collect();
-        if crate::reading::migrations(&read("/proc/self/sched")).is_none() {
+        let mut missing: Vec<String> = counters::unavailable().into_iter().collect();
+        if counters::migrations(&read("/proc/self/sched")).is_none() {
             missing.push(
                 "this kernel does not tell migrations (it was built without CONFIG_SCHED_DEBUG)"
                     .into(),

@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use loadline_analyze::counters::{Names, Role, role_of};
+use loadline_record::counters::software::{CPU, KERNEL, VOLUNTARY, WAITING};
+use loadline_record::counters::{Counted, Counter};
 use loadline_stats::{Estimate, by_batches};
 use serde::Serialize;
 
-use crate::counter::{CPU, Counter, KERNEL, WAITING};
 use crate::machine::Machine;
-use crate::role::{Role, role};
-use crate::sampler::Slice;
+use crate::ratio::{self, Ratio};
 
 /// Share of the CPU time below which ended threads have no column: what reading smears is of that size.
 const WORTH_A_COLUMN: f64 = 0.005;
@@ -55,75 +56,110 @@ pub struct Summary {
     pub units: u64,
     /// In the order of the table.
     pub figures: Vec<Figure>,
+    /// What several counters say together.
+    pub ratios: Vec<Ratio>,
+    /// Slice by slice.
+    pub over_time: Vec<Moment>,
     /// What a reader must know of the figures.
     pub notes: Vec<String>,
 }
 
-/// Java's names of threads by the kernel's id, where a recording knows them.
-pub type Names = BTreeMap<i32, String>;
+/// One slice of a summary.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Moment {
+    /// Its begin, seconds since the first slice's.
+    pub begin: f64,
+    /// How long it was.
+    pub seconds: f64,
+    /// Units of work that ended in it.
+    pub units: u64,
+    /// By role, a value for each of the figures.
+    pub by_role: BTreeMap<Role, Vec<f64>>,
+}
 
-/// Sums up. `notes` go with the figures.
+impl Moment {
+    /// Of all roles, the figure's value.
+    pub fn total(&self, figure: usize) -> f64 {
+        self.by_role.values().map(|v| v[figure]).sum()
+    }
+}
+
+/// Sums up what was counted, which must be a slice or more; `notes` go with the figures.
 pub fn summarize(
     target: String,
     machine: Machine,
-    counters: &[Counter],
-    slices: &[Slice],
+    counted: &Counted,
     names: &Names,
     units: Option<&Units>,
     notes: Vec<String>,
 ) -> Summary {
-    struct Part {
-        seconds: f64,
-        units: u64,
-        values: Vec<f64>,
-    }
+    let (counters, slices) = (&counted.counters, &counted.slices);
+    let begin = slices.first().map_or(0, |s| s.begin_ns);
     let mut by_role: BTreeMap<Role, Vec<f64>> = BTreeMap::new();
     let mut parts = Vec::with_capacity(slices.len());
     for (at, slice) in slices.iter().enumerate() {
-        let mut values = slice.ended.clone();
-        add(by_role.entry(Role::Ended), &slice.ended);
-        for (tid, (comm, counted)) in &slice.threads {
-            let role = match names.get(tid) {
-                Some(name) => role(name, true),
-                None => role(comm, names.is_empty() && looks_like_java(comm)),
-            };
-            add(by_role.entry(role), counted);
-            for (sum, value) in values.iter_mut().zip(counted) {
-                *sum += value;
-            }
+        let mut part = BTreeMap::from([(Role::Ended, slice.ended.clone())]);
+        for (tid, (comm, values)) in &slice.threads {
+            add(part.entry(role_of(*tid, comm, names)), values);
         }
-        parts.push(Part {
+        for (role, values) in &part {
+            add(by_role.entry(*role), values);
+        }
+        parts.push(Moment {
+            begin: (slice.begin_ns - begin) as f64 / 1e9,
             seconds: (slice.end_ns - slice.begin_ns) as f64 / 1e9,
             units: units.map_or(0, |u| u.done[at]),
-            values,
+            by_role: part,
         });
     }
     let seconds: f64 = parts.iter().map(|p| p.seconds).sum();
     let done: u64 = parts.iter().map(|p| p.units).sum();
-    let cpu: f64 = parts.iter().map(|p| p.values[CPU]).sum();
+    let cpu: f64 = parts.iter().map(|p| p.total(CPU)).sum();
     if by_role
         .get(&Role::Ended)
         .is_some_and(|v| v[CPU] < WORTH_A_COLUMN * cpu)
     {
         by_role.remove(&Role::Ended);
     }
+    let sum = |some: &[Moment], at: usize| some.iter().map(|p| p.total(at)).sum::<f64>();
     let figures = counters
         .iter()
         .enumerate()
         .map(|(at, counter)| Figure {
             counter: counter.clone(),
-            total: parts.iter().map(|p| p.values[at]).sum(),
+            total: sum(&parts, at),
             by_role: by_role.iter().map(|(role, v)| (*role, v[at])).collect(),
             per_second: by_batches(&parts, |some| {
-                some.iter().map(|p| p.values[at]).sum::<f64>()
-                    / some.iter().map(|p| p.seconds).sum::<f64>()
+                sum(some, at) / some.iter().map(|p| p.seconds).sum::<f64>()
             }),
             per_unit: (done > 0).then(|| {
                 by_batches(&parts, |some| {
-                    some.iter().map(|p| p.values[at]).sum::<f64>()
-                        / some.iter().map(|p| p.units).sum::<u64>() as f64
+                    sum(some, at) / some.iter().map(|p| p.units).sum::<u64>() as f64
                 })
             }),
+        })
+        .collect();
+    let place = |name: &str| counters.iter().position(|c| c.name == name);
+    let ratios_of = |some: &[Moment]| ratio::of(&|name| Some(sum(some, place(name)?)));
+    let of_role = |values: &[f64], name: &str| {
+        let all = ratio::of(&|name| Some(values[place(name)?]));
+        all.into_iter().find(|r| r.name == name).map(|r| r.value)
+    };
+    let ratios = ratios_of(&parts)
+        .into_iter()
+        .map(|whole| Ratio {
+            value: by_batches(&parts, |some| {
+                let of = ratios_of(some).into_iter().find(|r| r.name == whole.name);
+                // A batch in which nothing of it was counted says nothing else than all do.
+                of.map_or(whole.value, |r| r.value)
+            }),
+            by_role: by_role
+                .iter()
+                .filter_map(|(role, values)| Some((*role, of_role(values, &whole.name)?)))
+                .collect(),
+            name: whole.name,
+            title: whole.title,
+            unit: whole.unit,
         })
         .collect();
     Summary {
@@ -134,6 +170,8 @@ pub fn summarize(
         unit: units.map(|u| u.name.clone()),
         units: done,
         figures,
+        ratios,
+        over_time: parts,
         notes,
     }
 }
@@ -143,12 +181,6 @@ fn add(entry: std::collections::btree_map::Entry<'_, Role, Vec<f64>>, more: &[f6
     for (sum, value) in sum.iter_mut().zip(more) {
         *sum += value;
     }
-}
-
-/// Without a recording the names of Java's threads are not known, only the kernel's. `java` is the thread that started
-/// the virtual machine, and native threads that nobody named.
-fn looks_like_java(comm: &str) -> bool {
-    comm != "java"
 }
 
 impl Summary {
@@ -191,7 +223,7 @@ impl Summary {
         }
         let kernel = self.cpu_share(KERNEL, None);
         if kernel > 0.4 {
-            let switches = self.figures[crate::counter::VOLUNTARY].total;
+            let switches = self.figures[VOLUNTARY].total;
             let per = if self.units > 0 {
                 switches / self.units as f64
             } else {
@@ -206,7 +238,8 @@ impl Summary {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::counter::{SOFTWARE, VOLUNTARY, software};
+    use loadline_record::counters::software::{self, SOFTWARE};
+    use loadline_record::counters::{Slice, Unit};
 
     fn machine() -> Machine {
         Machine {
@@ -236,15 +269,12 @@ mod tests {
     }
 
     fn sum_up(slices: &[Slice], names: &Names, units: Option<&Units>) -> Summary {
-        summarize(
-            "x".into(),
-            machine(),
-            &software(),
-            slices,
-            names,
-            units,
-            vec![],
-        )
+        let counted = Counted {
+            counters: software::all(),
+            slices: slices.to_vec(),
+            notes: vec![],
+        };
+        summarize("x".into(), machine(), &counted, names, units, vec![])
     }
 
     #[test]
@@ -279,21 +309,6 @@ mod tests {
         assert_eq!(cpu.per_second.value, 100e6);
         assert_eq!(summary.figures[VOLUNTARY].per_unit.unwrap().value, 0.09);
         assert_eq!(summary.remarks().len(), 2, "{:?}", summary.remarks());
-    }
-
-    #[test]
-    fn a_role_is_told_by_the_kernels_name_where_no_recording_knows_a_better_one() {
-        let summary = sum_up(
-            &[slice(
-                0,
-                &[(7, "warehouse-0", 5e6, 0.0), (8, "java", 1e6, 0.0)],
-            )],
-            &Names::new(),
-            None,
-        );
-        assert_eq!(summary.figures[CPU].by_role[&Role::Workers], 5e6);
-        assert_eq!(summary.figures[CPU].by_role[&Role::Rest], 1e6);
-        assert!(summary.figures[CPU].per_unit.is_none());
     }
 
     #[test]
@@ -334,5 +349,52 @@ mod tests {
             .per_unit
             .unwrap();
         assert_eq!(per_unit.value, 10e6);
+    }
+
+    #[test]
+    fn ratios_have_intervals_over_slices_and_values_by_role() {
+        let mut counters = software::all();
+        for name in ["cycles_user", "instructions_user"] {
+            counters.push(Counter {
+                name: name.into(),
+                title: name.into(),
+                unit: Unit::Count,
+            });
+        }
+        let slices = (0..20i64).map(|at| {
+            let mut slice = slice(
+                at,
+                &[(7, "warehouse-0", 60e6, 0.0), (9, "G1 Conc#0", 20e6, 0.0)],
+            );
+            slice.ended.extend([0.0, 0.0]);
+            // The workers do 1 or 3 instructions a cycle, in turns; the collector always one half.
+            slice
+                .threads
+                .get_mut(&7)
+                .unwrap()
+                .1
+                .extend([100.0, if at % 2 == 0 { 100.0 } else { 300.0 }]);
+            slice.threads.get_mut(&9).unwrap().1.extend([100.0, 50.0]);
+            slice
+        });
+        let counted = Counted {
+            slices: slices.collect(),
+            counters,
+            notes: vec![],
+        };
+        let summary = summarize("x".into(), machine(), &counted, &Names::new(), None, vec![]);
+        let [ipc] = &summary.ratios[..] else {
+            panic!("{:?}", summary.ratios)
+        };
+        assert_eq!((ipc.name.as_str(), ipc.value.value), ("ipc_user", 1.25));
+        assert!(
+            ipc.value.ci95 > 0.0 && ipc.value.ci95.is_finite(),
+            "{ipc:?}"
+        );
+        assert_eq!(ipc.by_role[&Role::Workers], 2.0);
+        assert_eq!(ipc.by_role[&Role::Gc], 0.5);
+        assert_eq!(summary.over_time.len(), 20);
+        assert_eq!(summary.over_time[3].begin, 3.0);
+        assert_eq!(summary.over_time[3].total(CPU), 80e6);
     }
 }

@@ -1,11 +1,15 @@
 //! The table for people, and CSV.
 
+use std::collections::BTreeMap;
+
+use loadline_analyze::counters::Role;
 use loadline_analyze::report::table::{Align, Table, grouped};
+use loadline_record::counters::Unit;
 use loadline_stats::Estimate;
 
-use crate::counter::Unit;
-use crate::role::Role;
+use crate::ratio::{Kind, Ratio};
 use crate::summary::{Figure, Summary};
+use crate::topdown;
 
 /// Characters of a unit's name above which it stands in the first lines only.
 const LONG: usize = 24;
@@ -34,21 +38,8 @@ impl Summary {
             Some(unit) => text += &format!("  no {unit} ended meanwhile: figures are per second\n"),
             None => {}
         }
-        let roles: Vec<Role> = self
-            .figures
-            .first()
-            .map(|f| {
-                Role::ALL
-                    .into_iter()
-                    .filter(|r| f.by_role.contains_key(r))
-                    .collect()
-            })
-            .unwrap_or_default();
-        let per = match unit {
-            Some(unit) if self.units > 0 && unit.len() > LONG => "per unit".into(),
-            Some(unit) if self.units > 0 => format!("per {unit}"),
-            _ => "per second".into(),
-        };
+        let roles = self.roles();
+        let per = self.per();
         let mut columns = vec![
             ("", Align::Left),
             (per.as_str(), Align::Right),
@@ -56,7 +47,7 @@ impl Summary {
         ];
         columns.extend(roles.iter().map(|r| (r.title(), Align::Right)));
         let mut table = Table::new(columns);
-        for figure in &self.figures {
+        for figure in self.shown() {
             let mean = figure.per_unit.unwrap_or(figure.per_second);
             let mut cells = vec![
                 figure.counter.title.clone(),
@@ -74,6 +65,28 @@ impl Summary {
             table.row(cells);
         }
         text += &format!("\n{}", table.render("  "));
+        if !self.ratios.is_empty() {
+            let mut columns = vec![
+                ("", Align::Left),
+                ("ratio", Align::Right),
+                ("±", Align::Right),
+            ];
+            columns.extend(roles.iter().map(|r| (r.title(), Align::Right)));
+            let mut table = Table::new(columns);
+            for ratio in &self.ratios {
+                let mut cells = vec![
+                    ratio.title.clone(),
+                    ratio.text(ratio.value.value),
+                    interval(ratio.value),
+                ];
+                cells.extend(roles.iter().map(|role| {
+                    let of = ratio.by_role.get(role);
+                    of.map_or("-".into(), |value| ratio.text(*value))
+                }));
+                table.row(cells);
+            }
+            text += &format!("\n{}", table.render("  "));
+        }
         for remark in self.remarks() {
             text += &format!("\n  {remark}");
         }
@@ -83,10 +96,35 @@ impl Summary {
         text + "\n"
     }
 
-    /// One row a counter: `counter,unit,total,per_second,per_second_ci95,per_unit,per_unit_ci95` and a column for each role.
+    /// Roles that have a column.
+    pub(crate) fn roles(&self) -> Vec<Role> {
+        let first = self.figures.first();
+        let has = |r: &Role| first.is_some_and(|f| f.by_role.contains_key(r));
+        Role::ALL.into_iter().filter(has).collect()
+    }
+
+    /// What the figures are per.
+    pub(crate) fn per(&self) -> String {
+        match self.unit.as_deref() {
+            Some(unit) if self.units > 0 && unit.len() > LONG => "per unit".into(),
+            Some(unit) if self.units > 0 => format!("per {unit}"),
+            _ => "per second".into(),
+        }
+    }
+
+    /// Figures for people: not what only top-down categories are made of.
+    pub(crate) fn shown(&self) -> impl Iterator<Item = &Figure> {
+        let categories = self.ratios.iter().any(|r| r.name.starts_with("topdown"));
+        let hidden = move |f: &&Figure| categories && topdown::is_part(&f.counter.name);
+        self.figures.iter().filter(move |f| !hidden(f))
+    }
+
+    /// One row a counter: `counter,unit,total,per_second,per_second_ci95,per_unit,per_unit_ci95,ratio,ratio_ci95` and a column
+    /// for each role; ratios have the last two and no others.
     pub fn csv(&self) -> String {
-        let mut text =
-            String::from("counter,unit,total,per_second,per_second_ci95,per_unit,per_unit_ci95");
+        let mut text = String::from(
+            "counter,unit,total,per_second,per_second_ci95,per_unit,per_unit_ci95,ratio,ratio_ci95",
+        );
         for role in Role::ALL {
             text += &format!(",{}", role.title());
         }
@@ -100,15 +138,45 @@ impl Summary {
                 text +=
                     &estimate.map_or(",,".into(), |e| format!(",{},{}", e.value, finite(e.ci95)));
             }
-            for role in Role::ALL {
-                text += &figure
-                    .by_role
-                    .get(&role)
-                    .map_or(",".into(), |v| format!(",{v}"));
-            }
+            text += ",,";
+            text += &by_role(&figure.by_role);
+        }
+        for ratio in &self.ratios {
+            let unit = match ratio.unit {
+                Kind::Share => "share",
+                Kind::Number => "number",
+            };
+            let Estimate { value, ci95, .. } = ratio.value;
+            text += &format!("\n{},{unit},,,,,,{value},{}", ratio.name, finite(ci95));
+            text += &by_role(&ratio.by_role);
         }
         text + "\n"
     }
+}
+
+fn by_role(values: &BTreeMap<Role, f64>) -> String {
+    let column = |role| values.get(&role).map_or(",".into(), |v| format!(",{v}"));
+    Role::ALL.into_iter().map(column).collect()
+}
+
+impl Ratio {
+    /// With its unit.
+    pub(crate) fn text(&self, value: f64) -> String {
+        match self.unit {
+            Kind::Share => share(value),
+            Kind::Number => number(value),
+        }
+    }
+}
+
+/// As percents.
+pub fn share(value: f64) -> String {
+    format!("{:.1}%", 100.0 * value)
+}
+
+/// A number of the size of one.
+pub fn number(value: f64) -> String {
+    format!("{value:.2}")
 }
 
 fn finite(value: f64) -> String {
@@ -119,7 +187,7 @@ fn finite(value: f64) -> String {
     }
 }
 
-fn value(value: f64, figure: &Figure) -> String {
+pub(crate) fn value(value: f64, figure: &Figure) -> String {
     match figure.counter.unit {
         Unit::Nanos => nanos(value),
         Unit::Count => count(value),
@@ -155,7 +223,7 @@ pub fn count(value: f64) -> String {
     }
 }
 
-fn interval(estimate: Estimate) -> String {
+pub(crate) fn interval(estimate: Estimate) -> String {
     if estimate.value == 0.0 {
         String::new()
     } else if estimate.ci95.is_finite() {

@@ -46,7 +46,9 @@ fn run() -> Result<(), String> {
         },
         redefinition: Redefinition::Never,
         ring_bytes: Options::RING_BYTES,
+        redact: false,
         agent_capacity: Options::AGENT_CAPACITY,
+        counters: None,
     };
     let mut words = std::env::args_os().skip(1);
     while let Some(word) = words.next() {

@@ -28,6 +28,8 @@ use crate::target::Target;
 /// HotSpot refuses longer arguments (`arg_length_max` in attachListener.hpp).
 const MAX_ARGUMENT: usize = 1024;
 const MAX_REPLY: u64 = 256 << 20;
+const NO_QUIT: &str = "it does not catch SIGQUIT, as a JVM that was started with -Xrs. Start it without -Xrs, or record \
+                       the kernel level only";
 
 /// A way to send commands to one JVM.
 pub struct Attach<'a> {
@@ -35,21 +37,33 @@ pub struct Attach<'a> {
     socket: PathBuf,
 }
 
+/// What stands in the way of attaching, as far as it can be seen without trying.
+pub fn obstacle(target: &Target) -> Result<()> {
+    let attach = Attach::of(target);
+    if attach.listens() {
+        return Ok(());
+    }
+    attach.check_enabled()?;
+    match catches_quit(target.pid) {
+        true => Ok(()),
+        false => Err(attach.error(NO_QUIT)),
+    }
+}
+
 impl<'a> Attach<'a> {
+    fn of(target: &'a Target) -> Attach<'a> {
+        let tmp = tmp_of(target);
+        let socket = tmp.join(format!(".java_pid{}", target.nspid));
+        Attach { target, socket }
+    }
+
     /// Makes the JVM listen, if it does not yet.
     pub fn open(target: &'a Target, at_most: Duration) -> Result<Attach<'a>> {
-        let tmp = PathBuf::from(format!("/proc/{}/root/tmp", target.pid));
-        let socket = tmp.join(format!(".java_pid{}", target.nspid));
-        let attach = Attach { target, socket };
+        let attach = Attach::of(target);
         if attach.listens() {
             return Ok(attach);
         }
-        if disabled(&target.cmdline, &target.environment()) {
-            return Err(attach.error(
-                "it was started with -XX:+DisableAttachMechanism. Start it without that option, or \
-                 start it recorded (loadline record -- java …), or record the kernel level only",
-            ));
-        }
+        attach.check_enabled()?;
         let process = PidFd::open(target.pid).map_err(|_| attach.error("it has ended"))?;
         let begin = Instant::now();
         while !catches_quit(target.pid) {
@@ -57,13 +71,10 @@ impl<'a> Attach<'a> {
                 return Err(attach.error("it has ended"));
             }
             if begin.elapsed() > at_most {
-                return Err(attach.error(
-                    "it does not catch SIGQUIT, as a JVM that was started with -Xrs. Start it \
-                     without -Xrs, or record the kernel level only",
-                ));
+                return Err(attach.error(NO_QUIT));
             }
         }
-        let trigger = Trigger::create(&tmp, target)?;
+        let trigger = Trigger::create(&tmp_of(target), target)?;
         process.signal(libc::SIGQUIT);
         loop {
             if attach.listens() {
@@ -80,6 +91,16 @@ impl<'a> Attach<'a> {
                     at_most.as_secs()
                 )));
             }
+        }
+    }
+
+    fn check_enabled(&self) -> Result<()> {
+        match disabled(&self.target.cmdline, &self.target.environment()) {
+            true => Err(self.error(
+                "it was started with -XX:+DisableAttachMechanism. Start it without that option, or \
+                 start it recorded (loadline record -- java …), or record the kernel level only",
+            )),
+            false => Ok(()),
         }
     }
 
@@ -182,6 +203,11 @@ impl Drop for Trigger {
         // The JVM removes nothing; if somebody else did, it is gone as it should be.
         let _ = std::fs::remove_file(&self.0);
     }
+}
+
+/// Where a JVM looks for the files of the protocol.
+fn tmp_of(target: &Target) -> PathBuf {
+    PathBuf::from(format!("/proc/{}/root/tmp", target.pid))
 }
 
 fn catches_quit(pid: i32) -> bool {

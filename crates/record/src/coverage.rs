@@ -24,11 +24,7 @@ pub fn not_recorded(info: &str, pid: i32, jar: &Path) -> Vec<NotRecorded> {
     if info.server_by.as_deref() != Some("hooks") {
         return Vec::new();
     }
-    let price = if info.java <= LAST_TO_FLUSH {
-        "all compiled code is thrown away once, expect seconds to minutes of slow replies"
-    } else {
-        "what it touches is compiled anew, expect a second or two of slow replies"
-    };
+    let price = price(info.java);
     let how = format!(
         "start the JVM with -javaagent:{}; or `loadline arm {pid}` at a quiet hour, or --redefine: {price}",
         jar.display()
@@ -45,6 +41,15 @@ pub fn not_recorded(info: &str, pid: i32, jar: &Path) -> Vec<NotRecorded> {
         }
     }
     not_recorded
+}
+
+/// What the first redefinition costs a JVM of this release that was started without the agent.
+pub fn price(java: u32) -> &'static str {
+    if java <= LAST_TO_FLUSH {
+        "all compiled code is thrown away once, expect seconds to minutes of slow replies"
+    } else {
+        "what it touches is compiled anew, expect a second or two of slow replies"
+    }
 }
 
 /// What a code of the agent's stands for, and why hooks do not see it.

@@ -8,6 +8,8 @@ use std::time::Duration;
 use loadline_trace::meta::{Level, NotRecorded};
 use loadline_trace::spool::agent::{level, mode};
 
+use crate::counters::Counting;
+
 /// What is to be recorded.
 #[derive(Debug, Clone)]
 pub enum Target {
@@ -109,12 +111,16 @@ pub struct Options {
     pub duration: Option<Duration>,
     /// The agent.
     pub agent: AgentFiles,
+    /// Whether addresses, and what stands for one customer in a path, are left out of the tables.
+    pub redact: bool,
     /// Whether classes may be redefined.
     pub redefinition: Redefinition,
     /// Size of each CPU's ring, in bytes; see [`Options::RING_BYTES`].
     pub ring_bytes: usize,
     /// The most that the agent may write, in bytes; see [`Options::AGENT_CAPACITY`].
     pub agent_capacity: u64,
+    /// What threads count is recorded too.
+    pub counters: Option<Counting>,
 }
 
 impl Options {

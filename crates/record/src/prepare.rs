@@ -12,6 +12,7 @@ use crate::error::{Error, Result, io};
 use crate::kernel::{Kernel, Storage, Wanted};
 use crate::machine::machine;
 use crate::options::Options;
+use crate::secrets;
 use crate::subject::Subject;
 use crate::sys::{self, now_ns};
 use crate::trace_dir::TraceDir;
@@ -75,7 +76,7 @@ pub fn new_agent(
 }
 
 /// The session as it is known before the begin.
-pub fn new_session(subject: &Subject, levels: BTreeMap<String, Level>) -> Session {
+pub fn new_session(o: &Options, subject: &Subject, levels: BTreeMap<String, Level>) -> Session {
     let target = &subject.target;
     Session {
         writer: concat!("loadline ", env!("CARGO_PKG_VERSION")).into(),
@@ -85,12 +86,13 @@ pub fn new_session(subject: &Subject, levels: BTreeMap<String, Level>) -> Sessio
         target: meta::Target {
             pid: target.pid,
             name: target.name.clone(),
-            command: target.cmdline.clone(),
+            command: secrets::masked(&target.cmdline),
             ..meta::Target::default()
         },
         target_nspid: target.nspid,
         machine: machine(target.cpus()),
         levels,
+        redact: o.redact,
         ..Session::default()
     }
 }

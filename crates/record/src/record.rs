@@ -12,6 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use loadline_trace::meta::{Level, NotRecorded};
+use loadline_trace::private;
 use loadline_trace::spool::agent::{Header, state};
 use loadline_trace::spool::procfs::Line;
 use loadline_trace::spool::session::Session;
@@ -19,6 +20,7 @@ use loadline_trace::spool::session::Session;
 use crate::agent::AgentSpool;
 use crate::attach::{Attach, remove_dead_socket};
 use crate::child;
+use crate::counters;
 use crate::coverage;
 use crate::drain::{Drain, is_full};
 use crate::error::{Error, Result, io};
@@ -40,6 +42,8 @@ const AGENT_STOP: Duration = Duration::from_secs(10);
 /// How long a script may outlive the JVM that it started.
 const SCRIPT_END: Duration = Duration::from_secs(5);
 const TELL: Duration = Duration::from_millis(200);
+/// How often the recorder looks whether it should end.
+const LOOK: Duration = Duration::from_millis(50);
 
 /// Records until `stop` is set, the duration is over or the target ends. Returns the completed
 /// session; `raw/` then holds all spools.
@@ -91,6 +95,7 @@ struct Recording<'a> {
     kernel: Option<Kernel<'a>>,
     agent: Option<Arc<AgentSpool>>,
     watcher: Watcher,
+    counters: Option<counters::Spool>,
     session: Session,
     dir: TraceDir,
     begun: Instant,
@@ -127,7 +132,7 @@ impl<'a> Recording<'a> {
             let (maps, size) = kernel.rings();
             for (cpu, map) in maps.iter().enumerate() {
                 let path = dir.raw().kernel(cpu);
-                let spool = File::create_new(&path).map_err(io(&path))?;
+                let spool = private::create_new(&path).map_err(io(&path))?;
                 rings.push(Ring::new(map, size, spool).map_err(io(&path))?);
             }
         }
@@ -145,9 +150,9 @@ impl<'a> Recording<'a> {
             (None, Target::Pid(pid)) => Subject::running(*pid)?,
         };
         let proc_path = dir.raw().procfs();
-        let spool = File::create_new(&proc_path).map_err(io(&proc_path))?;
+        let spool = private::create_new(&proc_path).map_err(io(&proc_path))?;
         let watcher = Watcher::new(subject.target.pid, !subject.target.our_pids, spool);
-        let session = new_session(&subject, levels);
+        let session = new_session(o, &subject, levels);
         session.store(&dir.raw().session())?;
         let begun = Instant::now();
         Ok(Recording {
@@ -157,6 +162,7 @@ impl<'a> Recording<'a> {
             kernel,
             agent,
             watcher,
+            counters: None,
             session,
             dir,
             begun,
@@ -181,6 +187,13 @@ impl<'a> Recording<'a> {
             without_kernel(&mut self.session.levels, why)?;
         }
         self.watcher.begin().map_err(io(self.dir.raw().procfs()))?;
+        if let Some(counting) = &self.options.counters {
+            let path = self.dir.raw().counters();
+            self.counters = private::create_new(&path)
+                .and_then(|file| counters::Spool::begin(pid, counting, file))
+                .map_err(io(&path))?;
+            self.session.notes.extend(counters::unavailable());
+        }
         self.session.begin_unix_ns = sys::unix_ns();
         self.session.begin_ns = now_ns();
         self.begun = Instant::now();
@@ -260,9 +273,14 @@ impl<'a> Recording<'a> {
                     .push(format!("No thread dump at the start: {e}"));
             }
         }
+        // The start of a JVM that we started is a slice of its own.
+        if waits && let Err(e) = self.count(counters::Spool::slice) {
+            return Ended::Failed(e);
+        }
         let mut told = Instant::now() - TELL;
         loop {
-            if self.subject.process.wait_exit(Duration::from_millis(50)) {
+            let next = self.counters.as_ref().map_or(LOOK, counters::Spool::until);
+            if self.subject.process.wait_exit(next.min(LOOK)) {
                 return Ended::TargetExited;
             }
             let over = self
@@ -275,10 +293,23 @@ impl<'a> Recording<'a> {
             if let Err(e) = self.watcher.tick() {
                 return Ended::Failed(io(self.dir.raw().procfs())(e));
             }
+            if let Err(e) = self.count(counters::Spool::tick) {
+                return Ended::Failed(e);
+            }
             if told.elapsed() >= TELL {
                 self.tell(Stage::Recording, progress);
                 told = Instant::now();
             }
+        }
+    }
+
+    fn count(
+        &mut self,
+        step: impl FnOnce(&mut counters::Spool) -> std::io::Result<()>,
+    ) -> Result<()> {
+        match &mut self.counters {
+            Some(spool) => step(spool).map_err(io(self.dir.raw().counters())),
+            None => Ok(()),
         }
     }
 
@@ -298,6 +329,9 @@ impl<'a> Recording<'a> {
             && let Err(e) = self.watcher.end()
         {
             failed = Some(io(self.dir.raw().procfs())(e));
+        }
+        if let Err(e) = self.count(counters::Spool::end) {
+            failed.get_or_insert(e);
         }
         self.session.end_ns = now_ns();
         let seconds = self.begun.elapsed().as_secs_f64();
@@ -374,7 +408,10 @@ impl<'a> Recording<'a> {
             },
             kernel_events: counts.records.load(Ordering::Relaxed),
             agent_bytes,
-            bytes: counts.bytes.load(Ordering::Relaxed) + agent_bytes + self.watcher.bytes(),
+            bytes: counts.bytes.load(Ordering::Relaxed)
+                + agent_bytes
+                + self.watcher.bytes()
+                + self.counters.as_ref().map_or(0, counters::Spool::bytes),
             lost: kernel_lost + agent.map_or(0, |a| a.lost()),
             levels: self.session.levels.clone(),
             not_recorded: self.not_recorded(header.as_ref()),

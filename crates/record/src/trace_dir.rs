@@ -7,6 +7,7 @@ use std::fs::{self, File};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
+use loadline_trace::private;
 use loadline_trace::spool::RawDir;
 use loadline_trace::spool::session::Session;
 
@@ -35,7 +36,7 @@ impl TraceDir {
                 return Err(Error::OutputInUse(out.into()));
             }
             Err(e) if e.kind() == std::io::ErrorKind::NotFound => {
-                fs::create_dir_all(out).map_err(io(out))?;
+                private::create_dir_all(out).map_err(io(out))?;
                 true
             }
             Err(e) => return Err(io(out)(e)),
@@ -62,7 +63,7 @@ impl TraceDir {
             _lock: lock,
         };
         let reserve = new.reserve();
-        let file = File::create_new(&reserve).map_err(io(&reserve))?;
+        let file = private::create_new(&reserve).map_err(io(&reserve))?;
         sys::allocate(&file, 0, RESERVE_BYTES).map_err(io(&reserve))?;
         Ok(new)
     }

@@ -17,6 +17,7 @@
 
 mod error;
 pub mod meta;
+pub mod private;
 pub mod read;
 pub mod schema1;
 pub mod spool;

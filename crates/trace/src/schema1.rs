@@ -1,4 +1,4 @@
-//! What schema 1 lacks, and what a reader is told instead.
+//! What schema 1, and early traces of schema 2, lack, and what a reader is told instead.
 //!
 //! Readers know the present schema only. Of a trace of schema 1 every table that was added since is
 //! an empty one, and every column that was added is an expression over the columns that are there:
@@ -10,6 +10,9 @@ use crate::tables::TableInfo;
 
 /// Tables that schema 1 does not have.
 const TABLES: [&str; 3] = ["mounts", "stacks", "samples"];
+
+/// Tables that came to schema 2 later: a trace has them if `trace.json` counts their rows.
+const LATER: [&str; 1] = ["thread_counters"];
 
 /// Columns that schema 1 does not have: table, column, and its value in SQL where it is not null.
 const COLUMNS: [(&str, &str, Option<&str>); 5] = [
@@ -28,17 +31,20 @@ const COLUMNS: [(&str, &str, Option<&str>); 5] = [
 
 /// Whether a trace has a file for this table.
 pub fn has_table(meta: &Meta, table: &str) -> bool {
+    if LATER.contains(&table) {
+        return meta.tables.contains_key(table);
+    }
     meta.schema >= 2 || !TABLES.contains(&table)
 }
 
 /// The SELECT that gives a table of a trace in its present shape; `file` is SQL for its file.
 pub(crate) fn select(meta: &Meta, table: &TableInfo, file: &str) -> String {
-    if meta.schema >= 2 {
-        return format!("SELECT * FROM {file}");
-    }
     if !has_table(meta, table.name) {
         let columns: Vec<String> = table.columns.iter().map(null).collect();
         return format!("SELECT {} WHERE false", columns.join(", "));
+    }
+    if meta.schema >= 2 {
+        return format!("SELECT * FROM {file}");
     }
     let columns: Vec<String> = table
         .columns
@@ -75,7 +81,7 @@ mod tests {
                 t.name == table && column.is_none_or(|c| t.columns.iter().any(|k| k.name == c))
             })
         };
-        for table in TABLES {
+        for table in TABLES.iter().chain(&LATER) {
             assert!(has(table, None), "{table}");
         }
         for (table, column, value) in COLUMNS {

@@ -229,7 +229,7 @@ table! {
         ts_ns: i64,
         /// The thread.
         thread: i64,
-        /// Type: of an application event, the name that it was given.
+        /// Type: of an application event, the name that it was given; cpus: the CPUs of the target changed (on its main thread, in thousandths).
         kind: Arc<str>,
         /// Value.
         value: i64,
@@ -345,11 +345,27 @@ table! {
     Counter in "counters" sorted by ts_ns {
         /// When it was read.
         ts_ns: i64,
-        /// process (the target), recorder, machine, network (the target's namespace), or `cpu N`.
+        /// process (the target), recorder, machine, network (the target's namespace), `cpu N`, or `role R`: what the target's threads of a role counted, with R one of workers, gc, jit, rest and ended.
         scope: Arc<str>,
         /// Name, which ends in its unit.
         name: Arc<str>,
         /// Value.
+        value: f64,
+    }
+}
+
+table! {
+    /// What a thread counted between two readings (only when recorded with --counters); what counted nothing has no row.
+    ThreadCounter in "thread_counters" sorted by begin_ns {
+        /// The thread.
+        thread: i64,
+        /// One reading.
+        begin_ns: i64,
+        /// The next.
+        end_ns: i64,
+        /// Counter, as in scope `role R` of `counters`.
+        name: Arc<str>,
+        /// How much of it.
         value: f64,
     }
 }
@@ -382,7 +398,7 @@ pub struct CounterInfo {
 }
 
 /// The name space of `counters`. Nothing else is written there.
-pub const COUNTERS: [CounterInfo; 20] = {
+pub const COUNTERS: [CounterInfo; 33] = {
     const fn counter(scopes: &'static str, name: &'static str, doc: &'static str) -> CounterInfo {
         CounterInfo { scopes, name, doc }
     }
@@ -453,6 +469,16 @@ pub const COUNTERS: [CounterInfo; 20] = {
         ),
         counter(
             "process",
+            "allowed_cpus",
+            "CPUs that its main thread may run on: what affinity and cpusets leave, whoever set them; ten times a second, when it changes, and each second.",
+        ),
+        counter(
+            "process",
+            "assigned_cpus`, `requested_cpus",
+            "Under `loadline share`: what it has and wants, parts of CPUs included; at the same times.",
+        ),
+        counter(
+            "process",
             "accept_queue",
             "Connections that nobody had accepted yet, in the fullest queue of the target's listening sockets; read only when `listen_overflows` has grown.",
         ),
@@ -470,6 +496,61 @@ pub const COUNTERS: [CounterInfo; 20] = {
             "process",
             "heap_used_bytes",
             "Java heap in use. Not filled by 0.1.",
+        ),
+        counter(
+            "role R",
+            "cpu_ns",
+            "On a CPU, as the scheduler accounts it; grows from 0. Only with --counters.",
+        ),
+        counter(
+            "role R",
+            "user_ns",
+            "Of it in user mode, by the kernel's ticks, scaled to the exact sum; grows from 0. Only with --counters.",
+        ),
+        counter(
+            "role R",
+            "kernel_ns",
+            "Of it in the kernel, likewise; grows from 0. Only with --counters.",
+        ),
+        counter(
+            "role R",
+            "run_queue_ns",
+            "Runnable and without a CPU; grows from 0. Only with --counters.",
+        ),
+        counter(
+            "role R",
+            "voluntary_switches",
+            "The thread waited for something; grows from 0. Only with --counters.",
+        ),
+        counter(
+            "role R",
+            "involuntary_switches",
+            "The CPU was taken from it; grows from 0. Only with --counters.",
+        ),
+        counter(
+            "role R",
+            "migrations",
+            "It went on on another CPU; grows from 0. Only with --counters.",
+        ),
+        counter(
+            "role R",
+            "minor_faults",
+            "Page faults without input; grows from 0. Only with --counters.",
+        ),
+        counter(
+            "role R",
+            "major_faults",
+            "Page faults that had to read; grows from 0. Only with --counters.",
+        ),
+        counter(
+            "role R",
+            "EVENT_user, EVENT_kernel",
+            "An event of the processor in each mode: cycles, instructions, branches, branch_misses, l1i_misses, l1d_misses, llc_misses, itlb_misses, dtlb_misses, stalls_frontend, stalls_backend; grows from 0. Only with --counters, where the processor's counters can be had.",
+        ),
+        counter(
+            "role R",
+            "EVENT",
+            "What top-down categories are made of, and what --events named, in both modes; grows from 0. Only with --counters.",
         ),
     ]
 };
@@ -509,6 +590,7 @@ pub fn all() -> Vec<TableInfo> {
         info::<Stack>(),
         info::<Sample>(),
         info::<Counter>(),
+        info::<ThreadCounter>(),
         info::<Breakdown>(),
     ]
 }

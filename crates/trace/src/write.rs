@@ -15,6 +15,7 @@ use parquet::schema::types::ColumnPath;
 
 use crate::error::{Error, Result, io};
 use crate::meta::Meta;
+use crate::private;
 use crate::table::Row;
 use crate::{FORMAT, SCHEMA_VERSION};
 
@@ -41,7 +42,7 @@ impl TraceWriter {
             Err(e) if e.kind() != std::io::ErrorKind::NotFound => return Err(io(&staging)(e)),
             _ => {}
         }
-        fs::create_dir_all(&staging).map_err(io(&staging))?;
+        private::create_dir_all(&staging).map_err(io(&staging))?;
         Ok(TraceWriter {
             dir: dir.into(),
             staging,
@@ -68,7 +69,7 @@ impl TraceWriter {
     /// Begins a table whose rows come one after another, in the order of its sort column.
     pub fn begin<R: Row>(&self) -> Result<TableWriter<R>> {
         let path = self.staging.join(format!("{}.parquet", R::TABLE));
-        let file = File::create(&path).map_err(io(&path))?;
+        let file = private::create(&path).map_err(io(&path))?;
         let schema = R::batch(&[]).schema();
         Ok(TableWriter {
             path,
@@ -107,7 +108,7 @@ impl TraceWriter {
         }
         let text = serde_json::to_string_pretty(&meta).expect("meta is plain data");
         let (tmp, path) = (self.staging.join("trace.json"), self.dir.join("trace.json"));
-        fs::write(&tmp, text + "\n").map_err(io(&tmp))?;
+        private::write(&tmp, &(text + "\n")).map_err(io(&tmp))?;
         fs::rename(&tmp, &path).map_err(io(&path))?;
         fs::remove_dir_all(&self.staging).map_err(io(&self.staging))?;
         Ok(meta)

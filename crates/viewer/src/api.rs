@@ -10,6 +10,7 @@ use loadline_trace::Trace;
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use crate::counters;
 use crate::failure::Failure;
 use crate::lane::{CLASSES, Lane, encode};
 use crate::model::{GC_LANE, Model, Thread};
@@ -126,6 +127,15 @@ impl Api {
                         .map_err(|e| Failure::internal(&e))?,
                 )
             }
+            "/api/counters" => json(
+                model
+                    .counters
+                    .lanes(params.number_within("bins", 1_000, 1, 4_000)?),
+            ),
+            "/api/request_counters" => json(
+                counters::of_request(model, &self.sql, params.number("id")?)
+                    .map_err(|e| Failure::internal(&e))?,
+            ),
             "/api/diagnosis" => self.diagnosis().map(Answer::Json),
             "/api/query" => {
                 let answer = self.sql.user(params.text("sql")?);

@@ -11,6 +11,7 @@
 
 mod api;
 mod cdp;
+mod counters;
 mod failure;
 mod files;
 mod http;

@@ -8,6 +8,7 @@ use loadline_trace::duckdb::arrow::array::{Array, AsArray, RecordBatch};
 use loadline_trace::duckdb::arrow::datatypes::{Int16Type, Int32Type, Int64Type};
 use loadline_trace::duckdb::{Connection, Row};
 
+use crate::counters::Counters;
 use crate::lane::{CLASSES, IDLE, Lane, UNKNOWN};
 use crate::model::{Detail, Mark, Model, NONE, Pause, Resource, Span, Thread, Wait};
 use crate::spans::{self, Piece, kind_index};
@@ -39,12 +40,20 @@ pub fn load(trace: &Trace) -> Result<Model> {
         marks: HashMap::new(),
         pauses: pauses(&db, begin)?,
         gc: Lane::default(),
+        counters: Counters::default(),
         cpu_seconds: rows(
             &db,
             "SELECT ts_ns, value FROM counters WHERE scope = 'process' AND name = 'cpu_seconds' ORDER BY 1",
             |r| Ok((r.get::<_, i64>(0)? - begin, r.get(1)?)),
         )?,
+        cpus_at_hand: rows(
+            &db,
+            "SELECT ts_ns, coalesce(max(value) FILTER (WHERE name = 'assigned_cpus'), max(value)) FROM counters \
+             WHERE scope = 'process' AND name IN ('assigned_cpus', 'allowed_cpus') GROUP BY ts_ns ORDER BY 1",
+            |r| Ok((r.get::<_, i64>(0)? - begin, r.get(1)?)),
+        )?,
     };
+    counters(&db, &mut model).context("reading counters.parquet")?;
     model.gc = gc_lane(&model.pauses, model.duration());
     model.states.push(NOBODY.into());
     states(&db, &mut model).context("reading states.parquet")?;
@@ -58,6 +67,22 @@ pub fn load(trace: &Trace) -> Result<Model> {
         }
     }
     Ok(model)
+}
+
+fn counters(db: &Connection, model: &mut Model) -> Result<()> {
+    let begin = model.meta.begin_ns;
+    let sql = "SELECT ts_ns, scope[6:], name, value FROM counters WHERE scope LIKE 'role %' ORDER BY ts_ns, list_position(['workers', 'gc', 'jit', 'rest', 'ended'], scope[6:])";
+    for (at, role, name, value) in rows(db, sql, |r| {
+        Ok((
+            r.get::<_, i64>(0)? - begin,
+            r.get::<_, String>(1)?,
+            r.get::<_, String>(2)?,
+            r.get(3)?,
+        ))
+    })? {
+        model.counters.push(at, &role, &name, value);
+    }
+    Ok(())
 }
 
 fn rows<T>(

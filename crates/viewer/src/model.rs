@@ -8,6 +8,7 @@ use std::collections::HashMap;
 use loadline_trace::Meta;
 use serde::Serialize;
 
+use crate::counters::Counters;
 use crate::lane::Lane;
 use crate::spans::Piece;
 use crate::virtuals::Virtual;
@@ -189,8 +190,13 @@ pub struct Model {
     pub pauses: Vec<Pause>,
     /// The pauses as a lane: `gc`, and `idle` between them.
     pub gc: Lane,
+    /// What threads counted, by role; empty if that was not recorded.
+    pub counters: Counters,
     /// CPU seconds of the process over time, from `/proc`: `(ns, seconds)`.
     pub cpu_seconds: Vec<(i64, f64)>,
+    /// CPUs at hand over time: what a CPU manager assigned, else how many the mask has; as `(ns, CPUs)`, each value until
+    /// the next.
+    pub cpus_at_hand: Vec<(i64, f64)>,
 }
 
 impl Model {

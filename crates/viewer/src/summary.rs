@@ -35,6 +35,8 @@ pub struct Overview {
     pub requests_per_second: Vec<f64>,
     /// CPUs busy, as a part of all; empty if no source knows it.
     pub cpu: Vec<f64>,
+    /// CPUs at hand, as a part of those at the begin; empty if nobody knows, or they never changed.
+    pub at_hand: Vec<f64>,
     /// Threads that waited for a CPU, on average; empty without the kernel level.
     pub waiting: Vec<f64>,
 }
@@ -91,6 +93,7 @@ pub fn overview(model: &Model, bins: usize) -> Overview {
     Overview {
         requests_per_second: ended.iter().map(|&n| n as f64 / bin_seconds).collect(),
         cpu: over_bins(&|begin, end| cpu(model, begin, end)),
+        at_hand: at_hand(model, &|i| (edge(i) + edge(i + 1)) / 2, bins),
         waiting: over_bins(&|begin, end| {
             let waited = |t: &crate::model::Thread| {
                 let times = t.lane.times(begin, end);
@@ -121,6 +124,22 @@ fn cpu(model: &Model, begin: i64, end: i64) -> Option<f64> {
     Some((used_ns / (end - begin).max(1) as f64 / model.cpus() as f64).clamp(0.0, 1.0))
 }
 
+/// CPUs at hand at the middle of each bin, as a part of all.
+fn at_hand(model: &Model, middle: &dyn Fn(usize) -> i64, bins: usize) -> Vec<f64> {
+    let readings = &model.cpus_at_hand;
+    if readings.windows(2).all(|w| w[0].1 == w[1].1) {
+        return Vec::new();
+    }
+    let part = |i| (last_of(readings, middle(i)) / f64::from(model.cpus())).min(1.0);
+    (0..bins).map(part).collect()
+}
+
+/// The last reading until then; before the first, that.
+fn last_of(readings: &[(i64, f64)], t: i64) -> f64 {
+    let after = readings.partition_point(|r| r.0 <= t);
+    readings.get(after.saturating_sub(1)).map_or(0.0, |r| r.1)
+}
+
 /// A value between two readings; outside of them, the nearest.
 fn interpolate(readings: &[(i64, f64)], t: i64) -> Option<f64> {
     let after = readings.partition_point(|r| r.0 <= t);
@@ -149,6 +168,15 @@ mod tests {
         );
         assert_eq!(percentile(&[7], 0.5), Some(7));
         assert_eq!(percentile(&[], 0.5), None);
+    }
+
+    #[test]
+    fn what_is_assigned_holds_until_the_next_reading() {
+        let readings = [(10, 2.0), (20, 0.5)];
+        assert_eq!(
+            [5, 10, 19, 20, 25].map(|t| last_of(&readings, t)),
+            [2.0, 2.0, 2.0, 0.5, 0.5]
+        );
     }
 
     #[test]

@@ -299,3 +299,38 @@ fn the_matrix_of_all_and_the_overview_agree_with_the_figures() {
     ));
     assert!(close(mean(&overview["cpu"]), &trace["figures"]["cpu"]));
 }
+
+#[test]
+fn counters_are_told_by_role_and_grow_by_all_that_was_read() {
+    let told = get("/api/counters?bins=2").json();
+    assert_eq!(told["roles"], serde_json::json!(["workers", "gc"]));
+    assert_eq!(told["times"].as_array().map(Vec::len), Some(3));
+    let lanes = told["lanes"].as_array().expect("lanes");
+    let names: Vec<_> = lanes.iter().filter_map(|l| l["name"].as_str()).collect();
+    assert_eq!(names, ["cpu_ns", "minor_faults"]);
+    let grown = lanes[0]["grown"][0].as_array().expect("values");
+    let sum: f64 = grown.iter().filter_map(Value::as_f64).sum();
+    assert_eq!(sum, 3.0 * 6e8, "three seconds of the workers");
+}
+
+#[test]
+fn a_request_tells_what_it_cost() {
+    let requests = get("/api/requests?begin=0&end=3000000000&sort=duration").json();
+    let id = requests["requests"][0]["id"].as_i64().expect("an id");
+    let told = get(&format!("/api/request_counters?id={id}")).json();
+    let find = |name: &str| {
+        let rows = told.as_array().expect("rows");
+        let row = rows.iter().find(|r| r[0] == name);
+        row.unwrap_or_else(|| panic!("no {name} in {told}")).clone()
+    };
+    let (cpu, faults) = (find("cpu_ns"), find("minor_faults"));
+    assert_eq!(
+        (&cpu[2], &faults[2]),
+        (&Value::Bool(false), &Value::Bool(true))
+    );
+    assert!(cpu[1].as_f64().is_some_and(|ns| ns > 0.0), "{cpu}");
+    assert_eq!(
+        get("/api/request_counters?id=99999999").json(),
+        serde_json::json!([])
+    );
+}

@@ -3,12 +3,14 @@
 import { api, GC_LANE, type Moment } from "../api.ts";
 import { classIndex, headline, kindIndex, kindText, meaning, syscallText, waitText } from "../describe.ts";
 import { h, kindSwatch, swatch } from "../dom.ts";
-import { bytes, duration, moment as momentText } from "../format.ts";
+import { bytes, digits, duration, moment as momentText } from "../format.ts";
 import { clampRange, type View } from "../view.ts";
 
 export class MomentPanel {
   readonly element = h("section", { class: "moment", "aria-label": "Moment" });
   private current: Moment | null = null;
+  /** What the request cost: it comes a little later than the moment. */
+  private readonly cost = h("dl", { class: "facts cost", "aria-label": "What the request cost" });
   private abort = new AbortController();
 
   constructor(
@@ -31,7 +33,10 @@ export class MomentPanel {
     try {
       this.current = await api.at(selection.thread, selection.t, signal);
       this.chosen(this.current);
+      this.cost.replaceChildren();
       this.show(this.current);
+      const request = this.current.spans.find((span) => span.kind === "request");
+      if (request) this.cost.replaceChildren(...costRows(await api.requestCounters(request.id, signal)));
     } catch (error) {
       if (signal.aborted) return;
       this.current = null;
@@ -99,6 +104,7 @@ export class MomentPanel {
       h("p", { class: "quiet" }, m.thread === GC_LANE ? "" : meaning(m)),
       h("dl", { class: "facts" }, ...facts.flatMap(([name, value]) => (value ? [h("dt", {}, name), h("dd", {}, value)] : []))),
       h("div", { class: "stack" }, ...m.spans.map((span, depth) => this.spanRow(m, span, depth))),
+      this.cost,
       m.marks.length > 0 &&
         h(
           "dl",
@@ -127,6 +133,14 @@ export class MomentPanel {
       h("span", { class: "number" }, `${span.complete ? "" : "≥ "}${duration(span.end - span.begin)}`),
     );
   }
+}
+
+/** What a request cost; estimates have a `~`. */
+export function costRows(counters: readonly (readonly [string, number, boolean])[]): HTMLElement[] {
+  return counters.flatMap(([name, value, estimated]) => {
+    const text = name.endsWith("_ns") ? duration(value) : digits(value);
+    return [h("dt", {}, name.replace(/_ns$/, " time").replaceAll("_", " ")), h("dd", { title: estimated ? "estimated: shared out by time on a CPU" : "" }, `${estimated ? "~ " : ""}${text}`)];
+  });
 }
 
 function heap(m: Moment): string | null {

@@ -4,6 +4,7 @@ import { GC_LANE } from "../api.ts";
 import { ABSENT, CLASSES, type Palette } from "../palette.ts";
 import { decimals, duration, tickStep } from "../format.ts";
 import type { Range } from "../view.ts";
+import { type Counters, drawCounter, rateText, tell } from "./counters.ts";
 import type { Fetched } from "./data.ts";
 import { HEADER_HEIGHT, type Item } from "./layout.ts";
 
@@ -28,6 +29,7 @@ export interface Scene {
   readonly pinned: { thread: number; begin: number; end: number } | null;
   readonly pointer: { x: number; thread: number | null } | null;
   readonly hasKernel: boolean;
+  readonly counters: Counters;
 }
 
 /** Draws the scene in CSS pixels; the context is already scaled to the device's. */
@@ -50,6 +52,7 @@ export function draw(context: CanvasRenderingContext2D, scene: Scene): void {
   drawGrid(context, scene);
   for (const item of scene.items) {
     if (item.kind === "header") drawHeader(context, scene, item);
+    else if (item.kind === "counter") drawCounterLane(context, scene, item);
     else drawLane(context, scene, item);
   }
   drawPauses(context, scene);
@@ -109,6 +112,35 @@ function drawLane(context: CanvasRenderingContext2D, scene: Scene, item: Item): 
   }
   drawLabel(context, scene, item, barTop);
   drawPinned(context, scene, item, barTop);
+}
+
+/** A counter, with its highest value beside its name, and what it was below the pointer. */
+function drawCounterLane(context: CanvasRenderingContext2D, scene: Scene, item: Item): void {
+  const { palette, counters, pointer } = scene;
+  const lane = counters.lanes[item.id];
+  if (!lane) return;
+  const box = { left: GUTTER, right: scene.width, top: item.y, height: item.barHeight };
+  context.fillStyle = palette.lane;
+  context.fillRect(box.left, box.top, box.right - box.left, box.height);
+  drawCounter(context, counters, lane, palette, box, scene.range, (t) => xOf(scene, t));
+  const middle = item.y + item.barHeight / 2 + 0.5;
+  context.font = `11px ${FONT}`;
+  context.textAlign = "right";
+  context.fillStyle = palette.faint;
+  const most = rateText(lane.most, lane.unit);
+  context.fillText(most, GUTTER - 8, middle);
+  context.textAlign = "left";
+  drawClipped(context, lane.title, 23, middle, GUTTER - 37 - context.measureText(most).width, palette.muted);
+  const told = pointer && pointer.x >= GUTTER ? tell(counters, lane, timeAt(scene, pointer.x)) : "";
+  if (!pointer || told === "") return;
+  const width = context.measureText(told).width + 8;
+  const left = pointer.x + 6 + width < scene.width ? pointer.x + 6 : pointer.x - 6 - width;
+  context.globalAlpha = 0.85;
+  context.fillStyle = palette.panel;
+  context.fillRect(left, item.y + 2, width, item.barHeight - 4);
+  context.globalAlpha = 1;
+  context.fillStyle = palette.text;
+  context.fillText(told, left + 4, middle);
 }
 
 /** Lines `top` to `top + lines` of a picture that was fetched, where they lie in the view. */

@@ -7,8 +7,8 @@ import { GC_LANE, type Thread } from "../api.ts";
 export type Sort = "name" | "busy" | "requests";
 
 export interface Item {
-  readonly kind: "header" | "lane";
-  /** Of a header its group, of a lane its thread. */
+  readonly kind: "header" | "lane" | "counter";
+  /** Of a header its group, of a lane its thread, of a counter its place among them. */
   readonly id: number;
   readonly title: string;
   /** Of a header: what the names of its threads begin with, left out in their lanes. */
@@ -33,7 +33,12 @@ export interface Layout {
 /** The group of threads that did nothing, whatever their role. */
 export const IDLE_GROUP = 100;
 
+/** The group of counters. */
+export const COUNTER_GROUP = 101;
+
 export const HEADER_HEIGHT = 22;
+/** Height of a counter's lane. */
+const COUNTER = 20;
 const GAP = 3;
 /** Height of the bar of states, the same in every lane: the pictures of lanes are of one height. */
 export const BAR = 12;
@@ -79,6 +84,8 @@ export interface LayoutOptions {
   readonly folded: ReadonlySet<number>;
   readonly selected: number | null;
   readonly hasPauses: boolean;
+  /** Titles of the counters, if any were recorded. */
+  readonly counters: readonly string[];
 }
 
 /** Lays out all threads, which come sorted by role and name. */
@@ -98,19 +105,26 @@ export function layout(threads: readonly Thread[], roles: readonly string[], opt
       folded: false, count: 0, thread,
     });
   };
+  const header = (role: number, title: string, prefix: string, count: number) => {
+    add({
+      kind: "header", id: role, title, prefix, height: HEADER_HEIGHT, rows: 0, rowHeight: 0, barHeight: 0,
+      folded: options.folded.has(role), count, thread: null,
+    });
+    return options.folded.has(role);
+  };
   if (options.hasPauses) lane(GC_LANE, "GC pauses", 0, null);
+  if (options.counters.length > 0 && !header(COUNTER_GROUP, "Counters", "", options.counters.length)) {
+    options.counters.forEach((title, id) =>
+      add({ kind: "counter", id, title, prefix: "", height: COUNTER + GAP, rows: 0, rowHeight: 0, barHeight: COUNTER, folded: false, count: 0, thread: null }),
+    );
+  }
   const idle = threads.filter(isIdle);
   const groups = roles.map((title, role) => ({ title, role, members: threads.filter((t) => t.role === role && !isIdle(t)) }));
   groups.push({ title: "Did nothing", role: IDLE_GROUP, members: idle });
   for (const { title, role, members } of groups) {
     if (members.length === 0) continue;
-    const folded = options.folded.has(role);
     const prefix = role === IDLE_GROUP ? "" : commonPrefix(members.map((t) => t.name));
-    add({
-      kind: "header", id: role, title, prefix, height: HEADER_HEIGHT, rows: 0, rowHeight: 0, barHeight: 0,
-      folded, count: members.length, thread: null,
-    });
-    if (folded) continue;
+    if (header(role, title, prefix, members.length)) continue;
     for (const t of members.toSorted(ORDER[options.sort])) lane(t.id, t.name.slice(prefix.length), t.depth, t);
   }
   return { items, height: y + 6 };

@@ -5,6 +5,7 @@ import { h } from "../dom.ts";
 import { onPaletteChange, palette } from "../palette.ts";
 import type { Tooltip } from "../tooltip.ts";
 import type { View } from "../view.ts";
+import type { Counters } from "./counters.ts";
 import { TimelineData } from "./data.ts";
 import { AXIS_HEIGHT, draw, GUTTER, type Scene, timeAt, xOf } from "./draw.ts";
 import { BAR, IDLE_GROUP, type Item, itemAt, type Layout, layout, type Sort, visible } from "./layout.ts";
@@ -37,6 +38,7 @@ export class Timeline {
 
   constructor(
     private readonly trace: Trace,
+    private readonly counters: Counters,
     private readonly view: View,
     private readonly tooltip: Tooltip,
     private readonly drawn: () => void,
@@ -117,6 +119,7 @@ export class Timeline {
       folded: this.folded,
       selected: this.view.state.selection?.thread ?? null,
       hasPauses: this.trace.pauses > 0,
+      counters: this.counters.lanes.map((lane) => lane.title),
     });
     this.spacer.style.height = `${this.whole.height + AXIS_HEIGHT}px`;
     this.schedule();
@@ -171,6 +174,7 @@ export class Timeline {
       selected: this.view.state.selection?.thread ?? null,
       pinned: this.pinned,
       pointer: this.pointer,
+      counters: this.counters,
       hasKernel: this.trace.meta.levels["kernel"]?.recorded ?? false,
     };
   }
@@ -246,6 +250,7 @@ export class Timeline {
       this.relayout();
       return;
     }
+    if (item.kind === "counter") return;
     const { begin, end } = this.view.range;
     const t = x < GUTTER ? (begin + end) / 2 : timeAt(this.scene([], 0), x);
     this.view.set({ selection: { thread: item.id, t: Math.round(t) } });
@@ -289,6 +294,14 @@ export class Timeline {
         this.tooltip.hide();
       }
     }, 25);
+  }
+
+  /** Where the lowest pixels of a counter are at a moment, for tests. */
+  locateCounter(name: string, t: number): { x: number; y: number } | null {
+    const item = this.whole.items.find((i) => i.kind === "counter" && this.counters.lanes[i.id]?.name === name);
+    if (!item) return null;
+    const box = this.element.getBoundingClientRect();
+    return { x: box.left + xOf(this.scene([], 0), t), y: box.top + AXIS_HEIGHT + item.y + item.barHeight - 1.5 - this.element.scrollTop };
   }
 
   /** Where a moment of a lane is on the screen, for tests. */

@@ -36,6 +36,11 @@ pub fn meta(input: &Input, end: i64, kernel_events: u64) -> Meta {
         events: kernel_events + input.events.len() as u64,
         ..Meta::default()
     };
+    if s.redact {
+        meta.notes.push(
+            "redacted: addresses, and what stands for one customer in a path, were left out".into(),
+        );
+    }
     if let Some(h) = &input.header {
         describe_target(&mut meta, h);
     }

@@ -56,6 +56,7 @@ impl Tables {
         to.table(self.stacks.iter().cloned())?;
         to.table(self.samples.iter().cloned())?;
         to.table(self.counters.iter().cloned())?;
+        to.table(Vec::<tables::ThreadCounter>::new())?;
         to.table(Vec::<tables::Breakdown>::new())?;
         Ok(())
     }

@@ -14,6 +14,7 @@ impl Report {
         self.breakdown(&mut out);
         self.waited_for(&mut out);
         self.requests(&mut out);
+        self.costs(&mut out);
         self.threads(&mut out);
         self.contention(&mut out);
         self.metrics(&mut out);
@@ -363,7 +364,7 @@ impl Report {
 }
 
 /// A number of unknown magnitude, with the digits that matter.
-fn significant(value: f64) -> String {
+pub(super) fn significant(value: f64) -> String {
     match value.abs() {
         v if v != 0.0 && v < 0.0995 => format!("{value:.4}"),
         v if v < 9.95 => format!("{value:.2}"),

@@ -232,3 +232,10 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_broken_wakers_id_is_nobodys() {
+    let mut k = KernelSpool::default();
+    k.waking(10, 5, 0xe900_0008);
+    assert_eq!(lives(&seen(&[(5, 1, 'S')]), &k)[0].states[0].waker, NONE);
+}

@@ -3,6 +3,7 @@
 use super::plots;
 use super::tables;
 use super::text::{far_multiple, interval, load_line, peak_figure};
+use crate::plan::Parameters;
 use crate::result::{Count, Result};
 use crate::search::Judgement;
 use crate::traced::{CAUSES, Side};
@@ -18,13 +19,13 @@ pub fn page(r: &Result) -> String {
     let counts: String = r
         .counts
         .iter()
-        .map(|c| section(c, r.counts.len() > 1))
+        .map(|c| section(c, &r.parameters, r.counts.len() > 1))
         .collect();
     let heads: String = r
         .counts
         .iter()
         .enumerate()
-        .map(|(i, c)| head(i, c))
+        .map(|(i, c)| head(i, c, &r.parameters))
         .collect();
     let warnings: String = [
         r.failure.as_ref().map(|f| format!("It ended early: {f}")),
@@ -77,14 +78,21 @@ fn about(r: &Result) -> String {
     let p = &r.parameters;
     let mut parts = vec![
         p.server.clone(),
-        format!("scenario {}", p.scenario),
+        match &p.units {
+            Some(units) if units.command == p.server => String::new(),
+            Some(units) => format!("driven by {}", units.command),
+            None => format!("scenario {}", p.scenario),
+        },
         format!(
             "{} points of {}",
             p.points,
             crate::words::seconds(p.duration_s)
         ),
         format!("warm-up {} each", crate::words::seconds(p.warmup_s)),
-        format!("seed {}", p.seed),
+        match p.units {
+            Some(_) => String::new(),
+            None => format!("seed {}", p.seed),
+        },
         format!(
             "{} ({}), Linux {}",
             r.machine.model,
@@ -98,11 +106,13 @@ fn about(r: &Result) -> String {
         p.timeout_s
             .map(|t| format!("client timeout {}", ms(1e3 * t))),
     );
+    parts.retain(|part| !part.is_empty());
     parts.join(" · ")
 }
 
 /// The figures of one CPU count that matter most.
-fn head(i: usize, c: &Count) -> String {
+fn head(i: usize, c: &Count, p: &Parameters) -> String {
+    let (load, work) = (p.load_unit(), p.work_unit());
     let name = if c.cpus == 0 {
         "as it is".to_owned()
     } else {
@@ -120,11 +130,12 @@ fn head(i: usize, c: &Count) -> String {
                 _ => "",
             };
             format!(
-                "{at_least}{} <small>sessions/s: the load line</small>",
-                figure(l.sessions_per_s)
+                "{at_least}{} <small>{}: the load line</small>",
+                figure(l.sessions_per_s),
+                escape(&load)
             )
         }
-        None => format!("<small>{}</small>", escape(&load_line(curve))),
+        None => format!("<small>{}</small>", escape(&load_line(curve, p))),
     };
     let mut facts: Vec<(&str, String)> = Vec::new();
     if let Some(l) = &curve.load_line {
@@ -134,11 +145,7 @@ fn head(i: usize, c: &Count) -> String {
         }
         facts.push((
             "there",
-            format!(
-                "{} requests/s, p95 {}",
-                figure(l.replies_per_s),
-                ms(l.p95_ms)
-            ),
+            format!("{} {work}, p95 {}", figure(l.replies_per_s), ms(l.p95_ms)),
         ));
         if let (Some(at), Some(why)) = (l.fails_at, l.because) {
             facts.push(("beyond", format!("at {} {}", figure(at), why.words())));
@@ -151,17 +158,22 @@ fn head(i: usize, c: &Count) -> String {
         facts.push((
             "peak",
             format!(
-                "{} requests/s at {} sessions/s",
+                "{} {work} at {} {load}",
                 peak_figure(peak),
                 figure(peak.sessions_per_s)
             ),
         ));
     }
+    if let Some(level) = curve.levels_off {
+        let at = format!(
+            "at {} {load}: {} {work}",
+            figure(level.sessions_per_s),
+            figure(level.replies_per_s)
+        );
+        facts.push(("levels off", at));
+    }
     if let Some(knee) = curve.knee {
-        facts.push((
-            "knee",
-            format!("{} sessions/s", figure(knee.sessions_per_s)),
-        ));
+        facts.push(("knee", format!("{} {load}", figure(knee.sessions_per_s))));
     }
     if let Some(far) = curve.far {
         let sessions = far
@@ -192,7 +204,7 @@ fn head(i: usize, c: &Count) -> String {
 }
 
 /// Everything else about one CPU count: below against above, and the points.
-fn section(c: &Count, several: bool) -> String {
+fn section(c: &Count, p: &Parameters, several: bool) -> String {
     let on = if several {
         format!(" on {}", cpus(c.cpus))
     } else {
@@ -205,12 +217,12 @@ fn section(c: &Count, several: bool) -> String {
         .collect();
     format!(
         "{}<h2>Every point{on}</h2>{notes}<div class=panel>{}</div>",
-        sides(c, &on),
-        tables::points(c)
+        sides(c, p, &on),
+        tables::points(c, p)
     )
 }
 
-fn sides(c: &Count, on: &str) -> String {
+fn sides(c: &Count, p: &Parameters, on: &str) -> String {
     let (below, above) = (c.below.as_ref(), c.above.as_ref());
     let both: Vec<&Side> = below.into_iter().chain(above).collect();
     if both.is_empty() {
@@ -244,8 +256,8 @@ fn sides(c: &Count, on: &str) -> String {
     let panel = |content: String| format!("<div class=panel>{content}</div>");
     let mut out = format!(
         "<h2>Below the load line against above it{on}</h2><div class=two>{}{}</div>",
-        panel(tables::phases(below, above)),
-        panel(tables::connections(below, above)),
+        panel(tables::phases(below, above, p)),
+        panel(tables::connections(below, above, p)),
     );
     // A server without TLS has no handshakes to show.
     if both.iter().any(|s| s.handshake().total() > 0.0) {

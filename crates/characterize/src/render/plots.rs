@@ -26,12 +26,16 @@ fn curve(
     Series::line(name, points).coloured(colour).dotted()
 }
 
-fn chart(title: impl Into<String>, unit: &str) -> Chart {
+fn chart(r: &Result, title: impl Into<String>, unit: &str) -> Chart {
+    let load = r.parameters.load_unit();
     Chart {
         title: title.into(),
         unit: unit.into(),
-        x_label: "new sessions offered per second".into(),
-        x_unit: " sessions/s".into(),
+        x_label: match r.parameters.units {
+            Some(_) => load.clone(),
+            None => "new sessions offered per second".into(),
+        },
+        x_unit: format!(" {load}"),
         size: Size::Half,
         ..Chart::default()
     }
@@ -61,7 +65,7 @@ fn over_load(
     Chart {
         series,
         marks: marks.collect(),
-        ..chart(title, unit)
+        ..chart(r, title, unit)
     }
 }
 
@@ -75,17 +79,12 @@ fn name(c: &Count) -> String {
 
 /// The charts of the first part, in order.
 pub fn curves(r: &Result) -> Vec<String> {
-    let mut goodput = over_load(r, "Goodput", "right replies in time per second", |p| {
-        Some(p.load.replies_per_s)
-    });
-    goodput.series.insert(0, offered(r));
-    let mut out = vec![goodput];
-    out.push(over_load(
-        r,
-        "Throughput",
-        "replies per second, right or wrong",
-        |p| Some(p.load.throughput()),
-    ));
+    let mut out = if r.parameters.units.is_some() {
+        let of = |p: &Point| Some(p.load.replies_per_s);
+        vec![over_load(r, "Throughput", "units of work per second", of)]
+    } else {
+        goodput(r)
+    };
     for (i, c) in r.counts.iter().enumerate() {
         out.push(response(r, c, i));
     }
@@ -109,7 +108,10 @@ pub fn curves(r: &Result) -> Vec<String> {
             Some(p.load.errors_per_s())
         }));
     }
-    out.push(failures);
+    // The driver of a closed program says itself, by failing, that something went wrong.
+    if r.parameters.units.is_none() {
+        out.push(failures);
+    }
     out.push(Chart {
         percent: true,
         ..over_load(
@@ -134,6 +136,18 @@ pub fn curves(r: &Result) -> Vec<String> {
         .map(Chart::svg)
         .filter(|s| !s.is_empty())
         .collect()
+}
+
+/// Goodput beside what was offered, and throughput.
+fn goodput(r: &Result) -> Vec<Chart> {
+    let mut goodput = over_load(r, "Goodput", "right replies in time per second", |p| {
+        Some(p.load.replies_per_s)
+    });
+    goodput.series.insert(0, offered(r));
+    let throughput = over_load(r, "Throughput", "replies per second, right or wrong", |p| {
+        Some(p.load.throughput())
+    });
+    vec![goodput, throughput]
 }
 
 /// What would be carried if nothing were ever lost: the line that goodput leaves at the saturation.
@@ -181,6 +195,10 @@ fn response(r: &Result, c: &Count, i: usize) -> Chart {
     } else {
         String::new()
     };
+    let what = match r.parameters.units {
+        Some(_) => "ms, of a unit of work",
+        None => "ms, of right replies",
+    };
     let line = c.curve.as_ref().and_then(|k| k.load_line.as_ref());
     let mark = line.map(|l| Mark {
         x: l.sessions_per_s,
@@ -191,7 +209,7 @@ fn response(r: &Result, c: &Count, i: usize) -> Chart {
         log: true,
         series,
         marks: mark.into_iter().collect(),
-        ..chart(format!("Response time{on}"), "ms, of right replies")
+        ..chart(r, format!("Response time{on}"), what)
     }
 }
 

@@ -1,6 +1,7 @@
 //! Tables of the page.
 
 use crate::measured::{Handshakes, Point};
+use crate::plan::Parameters;
 use crate::result::Count;
 use crate::search::{Judged, Judgement};
 use crate::traced::{CAUSES, Side};
@@ -17,7 +18,7 @@ fn header(names: &[&str]) -> String {
 }
 
 /// All points of a CPU count.
-pub fn points(count: &Count) -> String {
+pub fn points(count: &Count, p: &Parameters) -> String {
     let judged = count
         .curve
         .as_ref()
@@ -35,9 +36,17 @@ pub fn points(count: &Count) -> String {
             row(p, how, count.probe.as_ref().map_or(1.0, |p| p.clicks), tls)
         })
         .collect();
+    let load = loadline_plot::escape(&p.load_unit());
     let names: Vec<&str> = COLUMNS
         .into_iter()
         .filter(|name| tls || !OF_TLS.contains(name))
+        .map(|name| {
+            if name == COLUMNS[0] {
+                load.as_str()
+            } else {
+                name
+            }
+        })
         .collect();
     format!(
         "<table class=points>{}<tbody>{rows}</tbody></table>",
@@ -139,7 +148,7 @@ fn short(how: Judgement) -> &'static str {
 }
 
 /// Mean time per connection by phase, below against above.
-pub fn phases(below: Option<&Side>, above: Option<&Side>) -> String {
+pub fn phases(below: Option<&Side>, above: Option<&Side>, p: &Parameters) -> String {
     let mut labels: Vec<&str> = Vec::new();
     for phase in [below, above].into_iter().flatten().flat_map(|s| &s.phases) {
         if !labels.contains(&phase.label.as_str()) {
@@ -176,15 +185,24 @@ pub fn phases(below: Option<&Side>, above: Option<&Side>) -> String {
         .collect();
     format!(
         "<table>{}<tbody>{rows}</tbody></table>",
-        header(&["time per connection", "below", "above", ""])
+        header(&[
+            match p.units {
+                Some(_) => "time per unit of work",
+                None => "time per connection",
+            },
+            "below",
+            "above",
+            ""
+        ])
     )
 }
 
 /// Connections and handshakes, below against above; the client's view of a handshake beside it.
-pub fn connections(below: Option<&Side>, above: Option<&Side>) -> String {
+pub fn connections(below: Option<&Side>, above: Option<&Side>, p: &Parameters) -> String {
+    let offered = format!("offered, {}", loadline_plot::escape(&p.load_unit()));
     type Figure = fn(&Side) -> String;
     let all: [(&str, Figure); 9] = [
-        ("offered, sessions/s", |s| figure(s.rate)),
+        (&offered, |s| figure(s.rate)),
         ("recorded", |s| crate::words::seconds(s.seconds)),
         ("connections seen", |s| figure(s.connections as f64)),
         ("full handshakes", |s| share(s.full, s.full + s.resumed)),
@@ -210,6 +228,7 @@ pub fn connections(below: Option<&Side>, above: Option<&Side>) -> String {
     let rows: String = all
         .iter()
         .filter(|(label, _)| tls || !label.contains("handshake"))
+        .filter(|(label, _)| p.units.is_none() || *label != "connections seen")
         .map(|(label, f)| {
             format!(
                 "<tr><th>{label}</th>{}{}</tr>",

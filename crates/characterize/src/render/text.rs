@@ -2,6 +2,7 @@
 
 use crate::curve::{Curve, LoadLine, Spot};
 use crate::measured::Point;
+use crate::plan::Parameters;
 use crate::result::{Count, Result};
 use crate::search::Judgement;
 use crate::words::{cpus, figure, ms, percent};
@@ -13,7 +14,7 @@ pub fn summary(result: &Result) -> String {
         out += "  partial: not everything that was planned is done; the same command goes on\n";
     }
     for count in &result.counts {
-        out += &line(count);
+        out += &line(count, &result.parameters);
         for note in &count.notes {
             out += &format!("          note: {note}\n");
         }
@@ -22,7 +23,7 @@ pub fn summary(result: &Result) -> String {
     out
 }
 
-fn line(count: &Count) -> String {
+fn line(count: &Count, p: &Parameters) -> String {
     let name = if count.cpus == 0 {
         "as it is".into()
     } else {
@@ -31,9 +32,16 @@ fn line(count: &Count) -> String {
     let Some(curve) = count.curve.as_ref().filter(|_| !count.points.is_empty()) else {
         return format!("  {name:6}  nothing measured yet\n");
     };
-    let mut parts = vec![sparkline(&count.points), load_line(curve)];
+    let mut parts = vec![sparkline(&count.points), load_line(curve, p)];
     if let Some(peak) = curve.peak {
-        parts.push(format!("peak {} requests/s", peak_figure(peak)));
+        parts.push(format!("peak {} {}", peak_figure(peak), p.work_unit()));
+    }
+    if let Some(level) = curve.levels_off {
+        parts.push(format!(
+            "levels off at {} {}",
+            figure(level.sessions_per_s),
+            p.load_unit()
+        ));
     }
     if let Some(far) = curve.far.filter(|f| f.multiple > 1.5) {
         let sessions = far
@@ -66,7 +74,8 @@ pub fn peak_figure(peak: Spot) -> String {
 }
 
 /// `load line 41 sessions/s (p95 88 ms)`, or what is known instead.
-pub fn load_line(curve: &Curve) -> String {
+pub fn load_line(curve: &Curve, p: &Parameters) -> String {
+    let unit = p.load_unit();
     match &curve.load_line {
         Some(l) => {
             let at_least = match l.because {
@@ -74,7 +83,7 @@ pub fn load_line(curve: &Curve) -> String {
                 _ => "",
             };
             format!(
-                "load line {at_least}{} sessions/s{} (p95 {})",
+                "load line {at_least}{} {unit}{} (p95 {})",
                 figure(l.sessions_per_s),
                 interval(l),
                 ms(l.p95_ms)
@@ -82,7 +91,7 @@ pub fn load_line(curve: &Curve) -> String {
         }
         None => match curve.judged.first() {
             Some(lightest) => format!(
-                "load line below {} sessions/s ({})",
+                "load line below {} {unit} ({})",
                 figure(lightest.rate),
                 lightest.how.words()
             ),

@@ -1,21 +1,20 @@
-//! One step at a time against a server that answers: warm-up, probe, point, recording.
+//! One step at a time against a server that answers HTTP: warm-up, probe, point, recording.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Result, anyhow};
 
-use super::child::TICK;
+use super::Refused;
+use super::bench::{Bench, Traced, Used, remove, settle, sleep};
 use super::generator::{Generator, Offered, Running};
 use super::recorder::{self, Recorded};
 use super::server::Server;
-use super::{Refused, proc};
-use crate::measured::{CpuUse, Load, Point, Probe};
+use crate::measured::{Load, Point, Probe};
 use crate::plan::Parameters;
 use crate::result::Layout;
-use crate::traced::{self, Side};
+use crate::traced;
 use crate::warming::{self, Warmth};
 
 /// Users of the probe per CPU: enough to keep it busy, few enough to keep the queue short.
@@ -26,11 +25,6 @@ const LONGEST_PROBE_S: f64 = 30.0;
 const GROWS: f64 = 1.08;
 /// All looks together, while it warms up.
 const LONGEST_WARMING_S: f64 = 60.0;
-/// What an idle server may use of a CPU: the JIT and timers.
-const IDLE: f64 = 0.2;
-/// How long a server may work off what it was offered.
-const SETTLE: Duration = Duration::from_secs(10);
-const LOOK: Duration = Duration::from_millis(300);
 /// The generator goes on so long after a recording should have ended.
 const MARGIN_S: f64 = 60.0;
 /// A look at a server that is warming up.
@@ -44,9 +38,11 @@ const MOST_TIMES: f64 = 10.0;
 const FIRST_ATTACH_S: f64 = 0.3;
 const UNKNOWN: &str = "the server's process is not known: give its --pid";
 
-/// What is needed to measure.
-pub struct Bench<'a> {
+/// Visitors at an HTTP server.
+pub struct Http<'a> {
     pub server: Server,
+    /// The `loadline` binary.
+    pub exe: &'a Path,
     pub generator: &'a Generator,
     pub layout: &'a Layout,
     pub parameters: &'a Parameters,
@@ -54,14 +50,7 @@ pub struct Bench<'a> {
     pub stop: &'a AtomicBool,
 }
 
-/// What became of a recording.
-pub enum Traced {
-    Side(Box<Side>),
-    Refused(String),
-    Stopped,
-}
-
-impl Bench<'_> {
+impl Http<'_> {
     fn start(&self, offered: Offered, warmup_s: f64, duration_s: f64) -> Result<Running> {
         let cpus = &self.layout.generator;
         self.generator
@@ -72,9 +61,36 @@ impl Bench<'_> {
         Offered::Users(USERS_PER_CPU * (self.layout.server.len() as u32).max(1))
     }
 
+    fn record(&self, pid: i32, dir: &Path, seconds: f64) -> Result<Recorded> {
+        let cpus = &self.layout.generator;
+        recorder::record(self.exe, pid, dir, seconds, None, cpus, self.stop)
+    }
+
+    /// The figures of a run; none if the user wants to stop. A server that has died meanwhile is the error.
+    fn finish(&mut self, run: Running) -> Result<Option<Load>> {
+        let load = run.finish(self.stop);
+        if !self.stop.load(Ordering::Relaxed) {
+            self.server.check()?;
+        }
+        load
+    }
+
+    /// CPU seconds until now; none if the server's process is not known.
+    fn used(&self) -> Option<Used> {
+        let server = self.server.cpu_seconds()?;
+        Some(Used::now(
+            server,
+            self.server.others(),
+            self.layout,
+            self.watch,
+        ))
+    }
+}
+
+impl Bench for Http<'_> {
     /// A fresh JVM compiles what the load needs. Nothing of it counts. Goes on until the server's CPU time per reply no
     /// longer falls, and says what became of it; where its process is not known, for a fixed time.
-    pub fn warm_up(&mut self) -> Result<Option<Warmth>> {
+    fn warm_up(&mut self) -> Result<Option<Warmth>> {
         let least_s = self.parameters.first_warmup_s();
         if least_s <= 0.0 {
             return Ok(None);
@@ -101,12 +117,12 @@ impl Bench<'_> {
                 break;
             }
         }
-        self.settle();
+        settle(|| self.server.cpu_seconds(), self.stop);
         Ok(warmth)
     }
 
     /// None if the user wants to stop. A server that is too slow at first is given more time.
-    pub fn probe(&mut self, cpus: u32) -> Result<Option<Probe>> {
+    fn probe(&mut self, cpus: u32) -> Result<Option<Probe>> {
         let users = USERS_PER_CPU * cpus.max(1);
         let mut seconds = self.parameters.probe_s();
         let (mut before, mut spent) = (0.0, 0.0);
@@ -115,7 +131,7 @@ impl Bench<'_> {
             let Some(load) = self.finish(run)? else {
                 return Ok(None);
             };
-            self.settle();
+            settle(|| self.server.cpu_seconds(), self.stop);
             spent += seconds;
             let only_slow = load.failures == 0 || load.replies > 0;
             // Few sessions, and what was cut off at either end weighs too much.
@@ -136,11 +152,11 @@ impl Bench<'_> {
     }
 
     /// One offered load. None if the user wants to stop.
-    pub fn point(&mut self, cpus: u32, rate: f64, search: bool) -> Result<Option<Point>> {
+    fn point(&mut self, cpus: u32, rate: f64, search: bool) -> Result<Option<Point>> {
         let p = self.parameters;
         let offered = Offered::Rate(rate);
         let run = self.start(offered, p.warmup_s, p.duration_s)?;
-        self.sleep(p.warmup_s);
+        sleep(p.warmup_s, self.stop);
         let before = self.used();
         let load = self.finish(run);
         let cpu = before.zip(self.used()).map(|(a, b)| b.since(&a));
@@ -149,7 +165,7 @@ impl Bench<'_> {
         let Some(load) = load? else {
             return Ok(None);
         };
-        self.settle();
+        settle(|| self.server.cpu_seconds(), self.stop);
         Ok(Some(Point {
             cpus,
             rate,
@@ -161,19 +177,19 @@ impl Bench<'_> {
 
     /// Attaches the recorder once to a server that has nothing to do. HotSpot throws its compiled code
     /// away when the first agent comes; later it has less to throw.
-    pub fn attach(&mut self, exe: &Path, dir: &Path) -> Result<Recorded> {
+    fn attach(&mut self, dir: &Path) -> Result<Recorded> {
         let Some(pid) = self.server.pid() else {
             return Ok(Recorded::Refused(UNKNOWN.into()));
         };
         remove(dir)?; // of a run that was stopped
-        let recorded = self.record(exe, pid, dir, FIRST_ATTACH_S)?;
+        let recorded = self.record(pid, dir, FIRST_ATTACH_S)?;
         remove(dir)?;
         self.server.check()?;
         Ok(recorded)
     }
 
     /// Records while a load is offered.
-    pub fn trace(&mut self, exe: &Path, dir: &Path, rate: f64) -> Result<Traced> {
+    fn trace(&mut self, dir: &Path, rate: f64) -> Result<Traced> {
         let Some(pid) = self.server.pid() else {
             return Ok(Traced::Refused(UNKNOWN.into()));
         };
@@ -181,11 +197,11 @@ impl Bench<'_> {
         remove(dir)?;
         let seconds = p.skipped_s() + p.trace_s;
         let run = self.start(Offered::Rate(rate), 0.0, p.warmup_s + seconds + MARGIN_S)?;
-        self.sleep(p.warmup_s);
-        let recorded = self.record(exe, pid, dir, seconds)?;
+        sleep(p.warmup_s, self.stop);
+        let recorded = self.record(pid, dir, seconds)?;
         let load = run.cut_short();
         self.server.check()?;
-        self.settle();
+        settle(|| self.server.cpu_seconds(), self.stop);
         match recorded {
             Recorded::Stopped => {
                 remove(dir)?;
@@ -199,85 +215,7 @@ impl Bench<'_> {
         }
     }
 
-    fn record(&self, exe: &Path, pid: i32, dir: &Path, seconds: f64) -> Result<Recorded> {
-        recorder::record(exe, pid, dir, seconds, &self.layout.generator, self.stop)
+    fn end(self: Box<Self>) {
+        self.server.end();
     }
-
-    /// The figures of a run; none if the user wants to stop. A server that has died meanwhile is the error.
-    fn finish(&mut self, run: Running) -> Result<Option<Load>> {
-        let load = run.finish(self.stop);
-        if !self.stop.load(Ordering::Relaxed) {
-            self.server.check()?;
-        }
-        load
-    }
-
-    fn sleep(&self, seconds: f64) {
-        let until = Instant::now() + Duration::from_secs_f64(seconds.max(0.0));
-        while Instant::now() < until && !self.stop.load(Ordering::Relaxed) {
-            std::thread::sleep(TICK.min(until.saturating_duration_since(Instant::now())));
-        }
-    }
-
-    /// Waits until the server has worked off what it was offered, so that one point does not burden the next.
-    fn settle(&self) {
-        let until = Instant::now() + SETTLE;
-        while Instant::now() < until && !self.stop.load(Ordering::Relaxed) {
-            let (begin, before) = (Instant::now(), self.server.cpu_seconds());
-            std::thread::sleep(LOOK);
-            let used = before.zip(self.server.cpu_seconds()).map(|(a, b)| b - a);
-            if used.is_none_or(|u| u < IDLE * begin.elapsed().as_secs_f64()) {
-                return;
-            }
-        }
-    }
-
-    /// CPU seconds until now; none if the server's process is not known.
-    fn used(&self) -> Option<Used> {
-        Some(Used {
-            at: Instant::now(),
-            server: self.server.cpu_seconds()?,
-            on_its_cpus: proc::busy_seconds(&self.layout.server),
-            watched: {
-                let mut all = self.server.others();
-                let asked = self.watch.iter();
-                all.extend(asked.map(|(name, pid)| (name.clone(), proc::cpu_seconds(*pid))));
-                all
-            },
-        })
-    }
-}
-
-/// Counters that only grow.
-struct Used {
-    at: Instant,
-    server: f64,
-    on_its_cpus: f64,
-    watched: BTreeMap<String, f64>,
-}
-
-impl Used {
-    fn since(&self, before: &Used) -> CpuUse {
-        let seconds = (self.at - before.at).as_secs_f64().max(1e-3);
-        let rate = |now: f64, then: f64| ((now - then) / seconds).max(0.0);
-        CpuUse {
-            server: rate(self.server, before.server),
-            on_its_cpus: rate(self.on_its_cpus, before.on_its_cpus),
-            watched: self
-                .watched
-                .iter()
-                .filter_map(|(name, now)| {
-                    Some((name.clone(), rate(*now, *before.watched.get(name)?)))
-                })
-                .collect(),
-        }
-    }
-}
-
-/// Removes a trace of ours, if it is there.
-fn remove(dir: &Path) -> Result<()> {
-    if dir.is_dir() {
-        std::fs::remove_dir_all(dir).with_context(|| format!("cannot remove {}", dir.display()))?;
-    }
-    Ok(())
 }

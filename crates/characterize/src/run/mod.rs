@@ -3,26 +3,29 @@
 //! What comes next is decided by [`step::next`](crate::step::next) from what is in the folder; here it
 //! is only done. An error or the user's wish to stop ends the steps; what is done is reported.
 
+mod bench;
 mod child;
 mod generator;
 mod layout;
 mod measure;
+mod options;
 mod proc;
 mod recorder;
 mod server;
 mod start;
 mod store;
+mod units;
 
-use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Result, anyhow};
 
+pub use options::{Event, Options, Outcome, Which};
 pub use store::Refused;
 
 use crate::curve::curve;
-use crate::measured::Point;
+use crate::measured::Probe;
 use crate::objective::Objective;
 use crate::plan::Parameters;
 use crate::render::page::page;
@@ -30,73 +33,12 @@ use crate::result::{self, Count, FORMAT, Layout, Machine, conclude};
 use crate::step::{self, Done, Step};
 use crate::traced::Side;
 use crate::verdict::verdict;
+use bench::{Bench, Traced};
 use generator::Generator;
-use measure::Bench;
+use measure::Http;
 use recorder::Recorded;
-use server::Server;
+use server::{Ready, Server};
 use store::Store;
-
-/// Where the server is.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Which {
-    /// A command that starts it, and its URL if that cannot be found from the ports it listens on.
-    Start {
-        /// As the user wrote it.
-        command: String,
-        /// Where it will answer.
-        url: Option<String>,
-    },
-    /// One that runs.
-    Running {
-        /// Where it answers.
-        url: String,
-        /// Its process, if it is on this machine.
-        pid: Option<i32>,
-    },
-}
-
-/// What to do.
-#[derive(Debug, Clone)]
-pub struct Options {
-    /// The `loadline` binary: generator and recorder.
-    pub exe: PathBuf,
-    /// The server.
-    pub server: Which,
-    /// What decides the figures.
-    pub parameters: Parameters,
-    /// The report's folder.
-    pub out: PathBuf,
-    /// Empty a folder made with other parameters.
-    pub restart: bool,
-    /// A target that is not this machine, which the user owns.
-    pub owned: Option<String>,
-    /// Processes whose CPU use is noted at each point, by name.
-    pub watch: BTreeMap<String, i32>,
-}
-
-/// What happens, for whoever shows it.
-#[derive(Debug)]
-pub enum Event<'a> {
-    /// Before anything is done: how long it will take, in words and in seconds.
-    Plan(String, f64),
-    /// Something begins that takes so many seconds.
-    Doing(String, f64),
-    /// A point is done: its CPU count, and what it came to.
-    Point(&'a Point),
-    /// What the user should know now.
-    Note(String),
-}
-
-/// What it came to.
-#[derive(Debug)]
-pub struct Outcome {
-    /// Everything; also in `result.json`.
-    pub result: result::Result,
-    /// The page.
-    pub page: PathBuf,
-    /// The user stopped it.
-    pub stopped: bool,
-}
 
 /// Characterizes a server. An error means that there is nothing to report; one that comes later is in
 /// the result, which is then partial.
@@ -118,7 +60,7 @@ pub fn characterize(
     let generator = generator(options);
     let mut counts = Vec::new();
     for (cpus, layout) in layouts {
-        counts.push(Part::load(&store, cpus, layout)?);
+        counts.push(Part::load(&store, p, cpus, layout)?);
     }
     let points_done: usize = counts.iter().map(|c| c.done.points.len()).sum();
     say(Event::Plan(
@@ -168,7 +110,7 @@ pub fn characterize(
 /// Whether the load may go there, before anything is started.
 fn check_url(options: &Options) -> Result<()> {
     let url = match &options.server {
-        Which::Start { url: None, .. } => return Ok(()),
+        Which::Start { url: None, .. } | Which::Process { .. } | Which::Driver => return Ok(()),
         Which::Start { url: Some(url), .. } | Which::Running { url, .. } => url,
     };
     let target = loadline_load::Target::parse(url).map_err(|e| anyhow!(Refused(e.to_string())))?;
@@ -182,7 +124,7 @@ fn check_url(options: &Options) -> Result<()> {
 fn layouts(options: &Options) -> Result<Vec<(u32, Layout)>> {
     let allowed = proc::allowed_cpus(0);
     let counts = &options.parameters.cpus;
-    if let Which::Running { pid: Some(pid), .. } = &options.server
+    if let Which::Running { pid: Some(pid), .. } | Which::Process { pid } = &options.server
         && !proc::exists(*pid)
     {
         return Err(anyhow!(Refused(format!(
@@ -191,9 +133,11 @@ fn layouts(options: &Options) -> Result<Vec<(u32, Layout)>> {
     }
     if counts.is_empty() {
         let of_server = match &options.server {
-            Which::Running { pid: Some(pid), .. } => proc::allowed_cpus(*pid),
+            Which::Running { pid: Some(pid), .. } | Which::Process { pid } => {
+                proc::allowed_cpus(*pid)
+            }
             Which::Running { pid: None, .. } => Vec::new(),
-            Which::Start { .. } => allowed.clone(),
+            Which::Start { .. } | Which::Driver => allowed.clone(),
         };
         return Ok(vec![(
             of_server.len() as u32,
@@ -240,13 +184,16 @@ struct Part {
 
 impl Part {
     /// What the folder has of it.
-    fn load(store: &Store, cpus: u32, layout: Layout) -> Result<Part> {
+    fn load(store: &Store, p: &Parameters, cpus: u32, layout: Layout) -> Result<Part> {
         let name = |what: &str| format!("points/{cpus}cpu-{what}.json");
         let below: Option<Side> = store.read(&name("below"))?;
         let above: Option<Side> = store.read(&name("above"))?;
         Ok(Part {
             done: Done {
-                probe: store.read(&name("probe"))?,
+                probe: match &p.units {
+                    Some(units) => Some(Probe::closed(&units.loads)),
+                    None => store.read(&name("probe"))?,
+                },
                 points: store.read_all("points", &format!("{cpus}cpu-at-"))?,
                 below: below.is_some(),
                 above: above.is_some(),
@@ -279,20 +226,14 @@ impl Part {
             format!("{name}: starting the server, warming it up"),
             p.prelude_s(),
         ));
-        let Some(server) = self.server(options, store, stop)? else {
+        let layout = self.layout.clone();
+        let Some(mut bench) = self.bench(options, &layout, store, generator, stop)? else {
             return Ok(());
         };
-        let mut bench = Bench {
-            server,
-            generator,
-            layout: &self.layout,
-            parameters: p,
-            watch: &options.watch,
-            stop,
-        };
+        let unit = p.load_unit();
         if p.trace_s > 0.0 {
             let dir = store.path("traces/first.trace");
-            if let Recorded::Refused(why) = bench.attach(&options.exe, &dir)? {
+            if let Recorded::Refused(why) = bench.attach(&dir)? {
                 let note = format!("no traces: {why}");
                 say(Event::Note(note.clone()));
                 self.notes.push(note);
@@ -325,7 +266,7 @@ impl Part {
                     };
                     let search = !matches!(step, Step::Sweep(..));
                     let text = format!(
-                        "{name}: {kind} {n} of {of}, {} sessions/s",
+                        "{name}: {kind} {n} of {of}, {} {unit}",
                         crate::words::figure(rate)
                     );
                     say(Event::Doing(text, p.point_s()));
@@ -345,14 +286,14 @@ impl Part {
                     let below = which == step::Which::Below;
                     let side = if below { "below" } else { "above" };
                     let text = format!(
-                        "{name}: recording {side} the load line, {} sessions/s",
+                        "{name}: recording {side} the load line, {} {unit}",
                         crate::words::figure(rate)
                     );
                     say(Event::Doing(text, p.traced_s()));
                     let dir = store.path(&format!("traces/{}cpu-{side}.trace", self.cpus));
-                    match bench.trace(&options.exe, &dir, rate)? {
-                        measure::Traced::Stopped => break,
-                        measure::Traced::Side(found) => {
+                    match bench.trace(&dir, rate)? {
+                        Traced::Stopped => break,
+                        Traced::Side(found) => {
                             store.write(&file(side.into()), &*found)?;
                             *(if below {
                                 &mut self.below
@@ -360,7 +301,7 @@ impl Part {
                                 &mut self.above
                             }) = Some(*found);
                         }
-                        measure::Traced::Refused(why) => {
+                        Traced::Refused(why) => {
                             let note = format!("no trace {side} the load line: {why}");
                             say(Event::Note(note.clone()));
                             self.notes.push(note);
@@ -374,8 +315,53 @@ impl Part {
                 }
             }
         }
-        bench.server.end();
+        bench.end();
         Ok(())
+    }
+
+    /// Who loads the server, ready to begin. None if the user wants to stop.
+    fn bench<'a>(
+        &self,
+        options: &'a Options,
+        layout: &'a Layout,
+        store: &Store,
+        generator: &'a Generator,
+        stop: &'a AtomicBool,
+    ) -> Result<Option<Box<dyn Bench + 'a>>> {
+        let (parameters, watch) = (&options.parameters, &options.watch);
+        let server = match &options.server {
+            Which::Driver => None,
+            _ => match self.server(options, store, stop)? {
+                Some(server) => Some(server),
+                None => return Ok(None),
+            },
+        };
+        let agent = agent(&options.exe).filter(|_| server.is_none());
+        Ok(match (&parameters.units, server) {
+            (Some(spec), server) => Some(Box::new(units::Units {
+                server,
+                exe: &options.exe,
+                spec,
+                folder: store.path(""),
+                agent,
+                cpus: self.cpus,
+                layout,
+                placed: !parameters.cpus.is_empty(),
+                parameters,
+                watch,
+                stop,
+            })),
+            (None, Some(server)) => Some(Box::new(Http {
+                server,
+                exe: &options.exe,
+                generator,
+                layout,
+                parameters,
+                watch,
+                stop,
+            })),
+            (None, None) => None,
+        })
     }
 
     fn server(
@@ -399,13 +385,20 @@ impl Part {
                         )))
                     })?;
                 let log = store.path(&format!("server-{}cpu.log", self.cpus));
-                let agent = (options.parameters.trace_s > 0.0)
-                    .then(|| options.exe.with_file_name("loadline-agent.jar"))
-                    .filter(|jar| jar.exists());
+                // Units of work are counted by recording.
+                let counted = options.parameters.units.is_some();
+                let recorded = counted || options.parameters.trace_s > 0.0;
+                let agent = agent(&options.exe).filter(|_| recorded);
                 let words = start::Words::of(&words, agent.as_deref());
-                Server::start(&words, url.as_deref(), placed, &log, stop)
+                let ready = match counted {
+                    true => Ready::Listens,
+                    false => Ready::Answers(url.as_deref()),
+                };
+                Server::start(&words, ready, placed, &log, stop)
             }
             Which::Running { url, pid } => Server::running(url, *pid, placed).map(Some),
+            Which::Process { pid } => Server::process(*pid, placed).map(Some),
+            Which::Driver => Ok(None),
         }
     }
 
@@ -441,6 +434,11 @@ impl Part {
         }
         count
     }
+}
+
+/// The agent, if it lies beside the binary.
+fn agent(exe: &Path) -> Option<PathBuf> {
+    Some(exe.with_file_name("loadline-agent.jar")).filter(|jar| jar.exists())
 }
 
 fn machine() -> Machine {

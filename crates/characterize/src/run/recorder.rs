@@ -24,12 +24,13 @@ pub enum Recorded {
     Stopped,
 }
 
-/// Records a JVM for some seconds into a folder that must not exist.
+/// Records a JVM for some seconds into a folder that must not exist: all levels, or those of a list as `loadline record` has it.
 pub fn record(
     exe: &Path,
     pid: i32,
     out: &Path,
     seconds: f64,
+    levels: Option<&str>,
     cpus: &[usize],
     stop: &AtomicBool,
 ) -> Result<Recorded> {
@@ -46,6 +47,7 @@ pub fn record(
             "-o",
         ])
         .arg(out)
+        .args(levels.iter().flat_map(|list| ["--levels", list]))
         .stdout(said.try_clone()?)
         .stderr(said);
     let mut child = Child::start(command, cpus).context("cannot start the recorder")?;
@@ -91,6 +93,7 @@ mod tests {
             77,
             &dir.path().join("t.trace"),
             0.1,
+            None,
             &[],
             &AtomicBool::new(false),
         );

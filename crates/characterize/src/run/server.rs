@@ -28,22 +28,33 @@ pub struct Server {
     _moved: Option<Moved>,
     pid: Option<i32>,
     log: Option<PathBuf>,
-    /// Where the load goes.
+    /// Where the load goes; empty if it is not ours.
     pub url: String,
+    /// The port that it listens on, if we looked for it.
+    pub port: Option<u16>,
+}
+
+/// When a server that was started is ready.
+#[derive(Debug, Clone, Copy)]
+pub enum Ready<'a> {
+    /// It answers HTTP or TLS: here, or at a port that it listens on.
+    Answers(Option<&'a str>),
+    /// It listens; the user's own driver knows what to say to it.
+    Listens,
 }
 
 impl Server {
-    /// Starts `words` on `cpus` and waits until it answers: at `url`, or, if none is given, at a port
-    /// that it listens on. None if the user wants to stop.
+    /// Starts `words` on `cpus` and waits until it is ready. None if the user wants to stop.
     pub fn start(
         words: &Words,
-        url: Option<&str>,
+        ready: Ready,
         cpus: &[usize],
         log: &Path,
         stop: &AtomicBool,
     ) -> Result<Option<Server>> {
         let program = words.program();
-        if let Some(address) = url.map(address).transpose()?
+        if let Ready::Answers(Some(url)) = ready
+            && let address = address(url)?
             && answers(address).is_some()
         {
             bail!(Refused(format!(
@@ -62,19 +73,21 @@ impl Server {
             _moved: None,
             log: Some(log.into()),
             url: String::new(),
+            port: None,
         };
         let until = Instant::now() + PATIENCE;
         while !stop.load(Ordering::Relaxed) {
             server.check()?;
-            if let Some((found, port)) = server.find(url)? {
-                server.url = found;
+            if let Some((found, port)) = server.find(ready)? {
+                (server.url, server.port) = (found, Some(port));
                 server.pid = server.listener(port).or(server.pid);
                 return Ok(Some(server));
             }
             if Instant::now() > until {
-                let tried = match url {
-                    Some(url) => format!("{url} never answered"),
-                    None => format!(
+                let tried = match ready {
+                    Ready::Answers(Some(url)) => format!("{url} never answered"),
+                    Ready::Listens => "it listened on no port".into(),
+                    Ready::Answers(None) => format!(
                         "no port of it ({:?}) speaks TLS or HTTP",
                         proc::listening_ports(&server.processes())
                     ),
@@ -96,21 +109,26 @@ impl Server {
         if answers(address).is_none() {
             bail!("nothing answers at {url}: is the server up, and is this its port?");
         }
-        let moved = match pid {
-            Some(pid) if !cpus.is_empty() => Some(Moved::to(pid, cpus).with_context(|| {
-                format!(
-                    "process {pid} cannot be moved to CPUs {}",
-                    super::layout::list(cpus)
-                )
-            })?),
-            _ => None,
-        };
+        let moved = pid.map(|pid| moved(pid, cpus)).transpose()?.flatten();
         Ok(Server {
             child: None,
             _moved: moved,
             pid,
             log: None,
             url: url.to_owned(),
+            port: None,
+        })
+    }
+
+    /// A process that runs and that the user's own driver loads; moved to `cpus` unless they are empty.
+    pub fn process(pid: i32, cpus: &[usize]) -> Result<Server> {
+        Ok(Server {
+            child: None,
+            _moved: moved(pid, cpus)?,
+            pid: Some(pid),
+            log: None,
+            url: String::new(),
+            port: None,
         })
     }
 
@@ -171,11 +189,18 @@ impl Server {
             .find(|pid| proc::listening_ports(&[*pid]).contains(&port))
     }
 
-    /// Its URL and port, once it answers.
-    fn find(&self, url: Option<&str>) -> Result<Option<(String, u16)>> {
-        if let Some(url) = url {
-            let address = address(url)?;
-            return Ok(answers(address).map(|_| (url.to_owned(), address.port())));
+    /// Its URL and port, once it is ready.
+    fn find(&self, ready: Ready) -> Result<Option<(String, u16)>> {
+        match ready {
+            Ready::Listens => {
+                let port = proc::listening_ports(&self.processes()).into_iter().min();
+                return Ok(port.map(|port| (String::new(), port)));
+            }
+            Ready::Answers(Some(url)) => {
+                let address = address(url)?;
+                return Ok(answers(address).map(|_| (url.to_owned(), address.port())));
+            }
+            Ready::Answers(None) => {}
         }
         let spoken: Vec<(u16, Speaks)> = proc::listening_ports(&self.processes())
             .into_iter()
@@ -194,22 +219,35 @@ impl Server {
 
     /// The end of its log, for an error.
     fn tail(&self) -> String {
-        let Some(log) = &self.log else {
-            return String::new();
-        };
-        let text = std::fs::read_to_string(log).unwrap_or_default();
-        let lines: Vec<&str> = text.lines().collect();
-        let last = &lines[lines.len().saturating_sub(TAIL)..];
-        if last.is_empty() {
-            ", without a word".into()
-        } else {
-            format!(
-                "; the end of {}:\n    {}",
-                log.display(),
-                last.join("\n    ")
-            )
-        }
+        self.log.as_deref().map(tail).unwrap_or_default()
     }
+}
+
+/// The end of a log, for an error.
+pub fn tail(log: &Path) -> String {
+    let text = std::fs::read_to_string(log).unwrap_or_default();
+    let lines: Vec<&str> = text.lines().collect();
+    let last = &lines[lines.len().saturating_sub(TAIL)..];
+    if last.is_empty() {
+        ", without a word".into()
+    } else {
+        format!(
+            "; the end of {}:\n    {}",
+            log.display(),
+            last.join("\n    ")
+        )
+    }
+}
+
+fn moved(pid: i32, cpus: &[usize]) -> Result<Option<Moved>> {
+    if cpus.is_empty() {
+        return Ok(None);
+    }
+    let list = || super::layout::list(cpus);
+    let moved = Moved::to(pid, cpus);
+    moved
+        .map(Some)
+        .with_context(|| format!("process {pid} cannot be moved to CPUs {}", list()))
 }
 
 fn address(url: &str) -> Result<SocketAddr> {
@@ -349,7 +387,7 @@ mod tests {
             .to_vec();
         let error = Server::start(
             &Words::of(&words, None),
-            None,
+            Ready::Answers(None),
             &[],
             &dir.path().join("server.log"),
             &AtomicBool::new(false),
@@ -369,7 +407,7 @@ mod tests {
         let words = vec!["no-such-command-anywhere".to_owned()];
         let error = Server::start(
             &Words::of(&words, None),
-            None,
+            Ready::Answers(None),
             &[],
             &dir.path().join("server.log"),
             &AtomicBool::new(false),

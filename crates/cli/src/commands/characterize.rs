@@ -7,7 +7,7 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use indicatif::ProgressBar;
 use loadline_characterize::{
-    Event, Objective, Options, Parameters, Point, Refused, Which, characterize, summary,
+    Event, Objective, Options, Parameters, Point, Refused, Units, Which, characterize, summary,
 };
 use loadline_load::Scenario;
 
@@ -18,23 +18,37 @@ use crate::{Usage, interrupt, show};
 #[command(after_help = "Examples:\n  \
     sudo loadline characterize --start \"java -jar shop.jar\" --scenario browsing --cpus 1,2\n  \
     sudo loadline characterize --url https://127.0.0.1:8443 --pid 4121 --objective p95=200ms\n  \
-    loadline characterize --url http://127.0.0.1:8080 --think 500ms --points 6 --duration 20s --trace 0\n\n\
+    loadline characterize --url http://127.0.0.1:8080 --think 500ms --points 6 --duration 20s --trace 0\n  \
+    sudo loadline characterize --units \"java -jar wholesale.jar --warehouses {load} --measure 3600\" --loads 1..8\n  \
+    sudo loadline characterize --start \"java -jar chat.jar server\" --loads 1,2,5,10,20,40 --unit broadcast \\\n      \
+      --units \"java -jar chat.jar client --port {port} --rooms {load} --messages 1000000\"\n\n\
     The same command goes on where it was stopped. Recording needs what `loadline record` needs;\n\
     without it the report has no traces and says so.")]
 pub struct Args {
     /// The command that starts the server, as in a shell; it is ended when this ends
-    #[arg(long, value_name = "COMMAND", required_unless_present = "url")]
+    #[arg(long, value_name = "COMMAND", required_unless_present_any = ["url", "units"])]
     start: Option<String>,
     /// Where the server answers [default with --start: the port that it listens on]
     #[arg(long, value_name = "URL")]
     url: Option<String>,
     /// The server's process, if it runs already: its CPU use is measured, and it is recorded
-    #[arg(long, value_name = "PID", requires = "url", conflicts_with = "start")]
+    #[arg(long, value_name = "PID", conflicts_with = "start")]
     pid: Option<i32>,
     /// CPU counts to measure, one after the other: the server runs on so many, the generator on the others
     /// [default: as it is]
     #[arg(long, value_name = "N,N", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=4096))]
     cpus: Vec<u32>,
+    /// A program that speaks no HTTP: the command that drives it, run with {load} replaced by each of --loads until it was
+    /// measured; {port} is the port that --start's server listens on. Without --start and --pid it is itself the program
+    #[arg(long, value_name = "COMMAND", requires = "loads",
+          conflicts_with_all = ["url", "scenario", "points", "to", "think", "timeout", "i_own_this_target"])]
+    units: Option<String>,
+    /// With --units: whole numbers, as 1,2,5 or 1..8 or 20..200:20
+    #[arg(long, value_name = "LIST", requires = "units", value_parser = loads)]
+    loads: Option<Loads>,
+    /// With --units: names of spans that are units of work (any counts) [default: request, else the most frequent span]
+    #[arg(long, value_name = "NAME,…", requires = "units", value_delimiter = ',')]
+    unit: Vec<String>,
     /// A built-in scenario's name, or a TOML file (see loadline load)
     #[arg(long, default_value = "browsing", value_name = "NAME|FILE")]
     scenario: String,
@@ -91,12 +105,22 @@ pub struct Args {
 pub fn run(args: Args) -> Result<ExitCode> {
     let (think, scenario_text) = read_scenario(&args.scenario)?;
     let think = args.think.unwrap_or(think);
+    if args.pid.is_some() && args.url.is_none() && args.units.is_none() {
+        return Err(Usage("--pid needs --url, or --units to drive it".into()).into());
+    }
+    let units = closed(&args)?;
+    let server = [&args.start, &args.url, &args.units];
     let parameters = Parameters {
-        server: args.start.clone().or(args.url.clone()).unwrap_or_default(),
+        server: server
+            .into_iter()
+            .flatten()
+            .next()
+            .cloned()
+            .unwrap_or_default(),
         cpus: distinct(&args.cpus),
         scenario: args.scenario.clone(),
         scenario_text,
-        points: args.points,
+        points: units.as_ref().map_or(args.points, |u| u.loads.len() as u32),
         search: args.search,
         repeat: args.repeat,
         to: args.to,
@@ -107,6 +131,7 @@ pub fn run(args: Args) -> Result<ExitCode> {
         think_s: args.think.map(|t| t.as_secs_f64()),
         seed: args.seed,
         trace_s: args.trace.as_secs_f64(),
+        units,
     };
     let out = args
         .out
@@ -114,15 +139,11 @@ pub fn run(args: Args) -> Result<ExitCode> {
         .unwrap_or_else(|| default_out(&parameters.server));
     let options = Options {
         exe: std::env::current_exe().context("cannot tell where the loadline binary lies")?,
-        server: match args.start {
-            Some(command) => Which::Start {
-                command,
-                url: args.url,
-            },
-            None => Which::Running {
-                url: args.url.unwrap_or_default(),
-                pid: args.pid,
-            },
+        server: match (args.start, args.url, args.pid) {
+            (Some(command), url, _) => Which::Start { command, url },
+            (None, Some(url), pid) => Which::Running { url, pid },
+            (None, None, Some(pid)) => Which::Process { pid },
+            (None, None, None) => Which::Driver,
         },
         parameters,
         out,
@@ -131,7 +152,7 @@ pub fn run(args: Args) -> Result<ExitCode> {
         watch: args.watch.into_iter().collect::<BTreeMap<_, _>>(),
     };
     let stop = interrupt::flag()?;
-    let mut display = Display::new();
+    let mut display = Display::new(&options.parameters);
     let outcome = characterize(&options, &stop, &mut |event| display.show(&event));
     display.end();
     let outcome = outcome.map_err(|e| match e.downcast_ref::<Refused>() {
@@ -153,6 +174,66 @@ pub fn run(args: Args) -> Result<ExitCode> {
     Ok(ExitCode::from(u8::from(
         outcome.result.failure.is_some() || outcome.stopped,
     )))
+}
+
+/// What --loads says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Loads(Vec<u32>);
+
+/// `1,2,5`, `1..8`, `20..200:20`; ascending, each once.
+fn loads(text: &str) -> Result<Loads, String> {
+    const MOST: usize = 200;
+    let number = |word: &str| match word.trim().parse::<u32>() {
+        Ok(n) if n > 0 => Ok(n),
+        _ => Err(format!(
+            "{word:?} is no load: write whole numbers from 1 on, as 1,2,5 or 20..200:20"
+        )),
+    };
+    let mut all = Vec::new();
+    for part in text.split(',') {
+        let Some((from, rest)) = part.split_once("..") else {
+            all.push(number(part)?);
+            continue;
+        };
+        let (to, step) = rest.split_once(':').unwrap_or((rest, "1"));
+        let (from, to, step) = (number(from)?, number(to)?, number(step)?);
+        if to < from {
+            return Err(format!("{part}: it ends before it begins"));
+        }
+        all.extend((from..=to).step_by(step as usize).take(MOST + 1));
+    }
+    all.sort_unstable();
+    all.dedup();
+    if all.len() > MOST {
+        return Err(format!(
+            "more than {MOST} loads: give a step, as in 20..2000:20"
+        ));
+    }
+    Ok(Loads(all))
+}
+
+/// The closed program, if one is to be characterized.
+fn closed(args: &Args) -> Result<Option<Units>> {
+    let (Some(command), Some(loads)) = (&args.units, &args.loads) else {
+        return Ok(None);
+    };
+    if !command.contains(Units::LOAD) {
+        let how = "write {load} where it takes its connections, rooms or warehouses";
+        return Err(Usage(format!(
+            "--units {command:?}: there is no {{load}} in it: {how}"
+        ))
+        .into());
+    }
+    if command.contains(Units::PORT) && args.start.is_none() {
+        let how =
+            "with no --start there is no server whose port could be known: write the port out";
+        return Err(Usage(format!("--units {command:?}: {{port}}: {how}")).into());
+    }
+    Ok(Some(Units {
+        command: command.clone(),
+        loads: loads.0.clone(),
+        names: args.unit.clone(),
+    }))
 }
 
 /// The mean think time of a scenario, and its text if it is a file. A wrong file is refused here,
@@ -242,10 +323,12 @@ struct Display {
     all_s: f64,
     done_s: f64,
     doing_s: f64,
+    /// What the load is counted in, and what is done.
+    units: (String, &'static str),
 }
 
 impl Display {
-    fn new() -> Display {
+    fn new(parameters: &Parameters) -> Display {
         let bar = show::bar(1000, "  {bar:25} {elapsed} of {prefix}   {msg}");
         bar.enable_steady_tick(Duration::from_millis(500));
         Display {
@@ -253,6 +336,7 @@ impl Display {
             all_s: 0.0,
             done_s: 0.0,
             doing_s: 0.0,
+            units: (parameters.load_unit(), parameters.work_unit()),
         }
     }
 
@@ -271,7 +355,7 @@ impl Display {
                     .set_position((1000.0 * self.done_s / self.all_s.max(1.0)).min(1000.0) as u64);
                 self.bar.set_message(text.clone());
             }
-            Event::Point(point) => self.say(&line(point)),
+            Event::Point(point) => self.say(&line(point, &self.units)),
             Event::Note(text) => self.say(&format!("  note: {text}")),
         }
     }
@@ -289,32 +373,47 @@ impl Display {
     }
 }
 
-fn line(p: &Point) -> String {
+fn line(p: &Point, (load, work): &(String, &str)) -> String {
     let limit = match p.load.generator_limit() {
         Some(_) => "   (the generator's limit)",
         None => "",
     };
-    let completed = p
-        .load
-        .completed_share()
-        .map_or("-".into(), |s| format!("{:.0}%", 100.0 * s));
+    let completed = p.load.completed_share().map_or(String::new(), |s| {
+        format!("sessions completed {:>3.0}%   ", 100.0 * s)
+    });
     let cpu = p
         .cpu
         .as_ref()
         .map_or("-".into(), |c| format!("{:.2}", c.server));
     format!(
-        "  {} CPU{}  {:>8} sessions/s   {:>7.1} replies/s   p95 {:>8.1} ms   sessions completed {completed:>4}   CPU {cpu}{limit}",
+        "  {} CPU{}  {:>8} {load}   {:>7.1} {work}   p95 {:>8} ms   {completed}CPU {cpu}{limit}",
         p.cpus,
         if p.cpus == 1 { " " } else { "s" },
         p.rate,
         p.load.replies_per_s,
-        p.load.response.p95_ms
+        milliseconds(p.load.response.p95_ms)
     )
+}
+
+/// With as many digits as a short time needs.
+fn milliseconds(ms: f64) -> String {
+    format!("{ms:.*}", if ms < 1.0 { 3 } else { 1 })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn loads_are_a_list_or_a_range_of_whole_numbers() {
+        let of = |text: &str| loads(text).map(|l| l.0);
+        assert_eq!(of("5,1,2,2"), Ok(vec![1, 2, 5]));
+        assert_eq!(of("1..4"), Ok(vec![1, 2, 3, 4]));
+        assert_eq!(of("20..60:20,100"), Ok(vec![20, 40, 60, 100]));
+        for wrong in ["", "0", "1.5", "8..1", "1..", "1..9:0", "x", "1..1000"] {
+            assert!(of(wrong).is_err(), "{wrong} was accepted");
+        }
+    }
 
     #[test]
     fn the_folder_is_named_after_the_server() {

@@ -1,4 +1,5 @@
 use std::ffi::OsString;
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -6,11 +7,20 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use loadline_counters::{Hardware, Machine, Names, Sampler, Slice, Units, compare, summarize};
-use loadline_record::{Levels, Options, Redefinition, Stage, Target};
+use indicatif::ProgressBar;
+use loadline_analyze::units::{self, Choice};
+use loadline_counters::{
+    Counted, Machine, Names, Sampler, Slice, Summary, Units, compare, plan, summarize,
+};
+use loadline_record::counters::Counting;
+use loadline_record::{Levels, Options, Redefinition, Target};
 use loadline_trace::Trace;
+use loadline_trace::spool::RawDir;
 
 use crate::{Usage, companions, interrupt, show};
+
+/// The shortest slice: less than a tick of the kernel's would show ticks.
+pub const SHORTEST: Duration = Duration::from_millis(10);
 
 /// Count what a JVM costs the machine, by thread role and per request, transaction or message
 #[derive(clap::Args)]
@@ -19,6 +29,8 @@ use crate::{Usage, companions, interrupt, show};
     loadline counters --pid chat -d 30s --unit broadcast     (per span of that name, from loadline-api)\n  \
     loadline counters --pid shop -d 30s --unit none          (per second; the JVM is not touched at all)\n  \
     loadline counters --pid shop -d 30s --json > before.json\n  \
+    loadline counters --pid shop -d 60s --html shop.html     (a page with plots over time)\n  \
+    sudo loadline counters --pid shop -d 30s --events topdown-retiring,cpu/event=0xc2,umask=0x2/u,msr/tsc/\n  \
     loadline counters --compare before.json after.json\n\n\
     Units of work are counted by recording the server and application levels meanwhile, whose cost is in\n\
     the figures (docs/record.md). What this machine cannot count is said, with who can grant it.")]
@@ -40,12 +52,18 @@ pub struct Args {
     /// The unit of work: request, names of spans of loadline-api (any of these counts), or none [default: request, else the most frequent span]
     #[arg(long, value_name = "NAME,…")]
     unit: Option<String>,
+    /// Events to count as well, by the kernel's names (/sys/bus/event_source/devices/*/events), as PMU/NAME/ or PMU/term=value,…/, or perf's of software events; :u or :k behind one counts one mode only
+    #[arg(long, value_name = "EVENT,…")]
+    events: Option<String>,
     /// Print JSON
     #[arg(long)]
     json: bool,
     /// Also write a row per counter
     #[arg(long, value_name = "FILE")]
     csv: Option<PathBuf>,
+    /// Also write a page with plots over time
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
     /// Compare two counts that --json printed
     #[arg(long, num_args = 2, value_names = ["A", "B"])]
     compare: Option<Vec<PathBuf>>,
@@ -58,38 +76,54 @@ pub fn run(args: Args) -> Result<ExitCode> {
     if let Some(files) = &args.compare {
         return side_by_side(&files[0], &files[1]);
     }
-    if args.slice < Duration::from_millis(10) {
+    if args.slice < SHORTEST {
         return Err(Usage("--slice must be 10ms or more".into()).into());
     }
     let stop = interrupt::flag()?;
+    let counting = counting(args.slice, args.events.as_deref())?;
     let unit = args.unit.as_deref();
-    let counted = match (&args.pid, unit) {
-        (Some(pid), Some("none")) => alone(loadline_record::resolve(pid)?, &args, &stop)?,
-        (Some(pid), _) => recorded(Target::Pid(loadline_record::resolve(pid)?), &args, &stop)?,
-        (None, _) => recorded(Target::Command(args.command.clone()), &args, &stop)?,
+    let aside = (args.json && !args.command.is_empty())
+        .then(Aside::set)
+        .transpose()?;
+    let mut seen = match (&args.pid, unit) {
+        (Some(pid), Some("none")) => {
+            alone(loadline_record::resolve(pid)?, &args, &counting, &stop)?
+        }
+        (Some(pid), _) => {
+            let target = Target::Pid(loadline_record::resolve(pid)?);
+            recorded(target, &args, counting, &stop)?
+        }
+        (None, _) => recorded(
+            Target::Command(args.command.clone()),
+            &args,
+            counting,
+            &stop,
+        )?,
     };
-    if counted.slices.is_empty() {
+    if seen.counted.slices.is_empty() {
         anyhow::bail!(
             "the process ended before anything was counted: count for longer, or with a shorter --slice"
         );
     }
+    let mut notes = std::mem::take(&mut seen.counted.notes);
+    notes.extend(seen.notes);
     let summary = summarize(
-        counted.target,
+        seen.target,
         Machine::this(),
-        &counted.sampler.counters,
-        &counted.slices,
-        &counted.names,
-        counted.units.as_ref(),
-        counted
-            .sampler
-            .notes()
-            .into_iter()
-            .chain(counted.notes)
-            .collect(),
+        &seen.counted,
+        &seen.names,
+        seen.units.as_ref(),
+        notes,
     );
-    if let Some(file) = &args.csv {
-        std::fs::write(file, summary.csv()).with_context(|| file.display().to_string())?;
+    for (file, text) in [
+        (&args.csv, Summary::csv as fn(&Summary) -> String),
+        (&args.html, Summary::html),
+    ] {
+        if let Some(file) = file {
+            std::fs::write(file, text(&summary)).with_context(|| file.display().to_string())?;
+        }
     }
+    drop(aside);
     show::out(&if args.json {
         serde_json::to_string_pretty(&summary)?
     } else {
@@ -98,17 +132,50 @@ pub fn run(args: Args) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-struct Counted {
+/// Our stdout while it leads to stderr: what a program prints that we start goes there, so that what is piped on are the
+/// figures alone. Back in its place when dropped.
+struct Aside(OwnedFd);
+
+impl Aside {
+    fn set() -> Result<Aside> {
+        let stdout = std::io::stdout()
+            .as_fd()
+            .try_clone_to_owned()
+            .context("stdout cannot be set aside")?;
+        // SAFETY: both are descriptors of ours, and nothing is printed meanwhile.
+        match unsafe { libc::dup2(libc::STDERR_FILENO, libc::STDOUT_FILENO) } {
+            -1 => Err(std::io::Error::last_os_error()).context("stdout cannot be set aside"),
+            _ => Ok(Aside(stdout)),
+        }
+    }
+}
+
+impl Drop for Aside {
+    fn drop(&mut self) {
+        // SAFETY: as above. It could fail only if there were no such descriptor.
+        unsafe { libc::dup2(self.0.as_raw_fd(), libc::STDOUT_FILENO) };
+    }
+}
+
+/// What is to be counted: everything that this machine can, and the events that were named.
+pub fn counting(every: Duration, events: Option<&str>) -> Result<Counting> {
+    let named = loadline_counters::resolve(events.unwrap_or_default()).map_err(Usage)?;
+    Ok(Counting {
+        every,
+        plan: plan(named),
+    })
+}
+
+struct Seen {
     target: String,
-    sampler: Sampler,
-    slices: Vec<Slice>,
+    counted: Counted,
     names: Names,
     units: Option<Units>,
     notes: Vec<String>,
 }
 
 /// From outside: nothing in the process is touched.
-fn alone(pid: i32, args: &Args, stop: &AtomicBool) -> Result<Counted> {
+fn alone(pid: i32, args: &Args, counting: &Counting, stop: &AtomicBool) -> Result<Seen> {
     let running = loadline_record::running_jvms();
     let Some(jvm) = running.iter().find(|jvm| jvm.pid == pid) else {
         let known: Vec<String> = running
@@ -125,16 +192,13 @@ fn alone(pid: i32, args: &Args, stop: &AtomicBool) -> Result<Counted> {
         );
     };
     let name = &jvm.name;
-    let mut sampler = begin(pid)?;
+    let sampler =
+        Sampler::begin(pid, &counting.plan).with_context(|| format!("process {pid} is gone"))?;
     let over = Arc::new(AtomicBool::new(false));
-    let bar = show::bar(
-        args.duration.map_or(0, |d| d.as_millis() as u64),
-        "  counting   {bar:25} {elapsed}",
-    );
-    let slices = std::thread::scope(|scope| {
+    let bar = progress(args);
+    let mut counted = std::thread::scope(|scope| {
         let counting = scope.spawn({
             let over = over.clone();
-            let sampler = &mut sampler;
             move || sampler.run(args.slice, &over)
         });
         let begun = std::time::Instant::now();
@@ -149,23 +213,40 @@ fn alone(pid: i32, args: &Args, stop: &AtomicBool) -> Result<Counted> {
         counting.join().expect("the sampler does not panic")
     });
     bar.finish_and_clear();
-    Ok(Counted {
+    leave_rest(&mut counted.slices, args.slice);
+    Ok(Seen {
         target: format!("{name} (pid {pid})"),
-        sampler,
-        slices,
+        counted,
         names: Names::new(),
         units: None,
         notes: Vec::new(),
     })
 }
 
-fn begin(pid: i32) -> Result<Sampler> {
-    Sampler::begin(pid, Hardware::available()).with_context(|| format!("process {pid} is gone"))
+fn progress(args: &Args) -> ProgressBar {
+    show::bar(
+        args.duration.map_or(0, |d| d.as_millis() as u64),
+        "  counting   {bar:25} {elapsed}",
+    )
+}
+
+/// What is left at the end joins nothing: too short for a rate, it would be an outlier.
+fn leave_rest(slices: &mut Vec<Slice>, every: Duration) {
+    let short = |s: &Slice| s.end_ns - s.begin_ns < every.as_nanos() as i64 / 2;
+    if slices.len() > 1 && slices.last().is_some_and(short) {
+        slices.pop();
+    }
 }
 
 /// While the server and application levels are recorded, which tell units of work and Java's names of threads.
-fn recorded(target: Target, args: &Args, stop: &Arc<AtomicBool>) -> Result<Counted> {
+fn recorded(
+    target: Target,
+    args: &Args,
+    counting: Counting,
+    stop: &Arc<AtomicBool>,
+) -> Result<Seen> {
     let scratch = Scratch::create()?;
+    let starts = matches!(target, Target::Command(_));
     let options = Options {
         target,
         out: scratch.trace(),
@@ -180,52 +261,36 @@ fn recorded(target: Target, args: &Args, stop: &Arc<AtomicBool>) -> Result<Count
         agent: companions::agent()?,
         redefinition: Redefinition::Never,
         ring_bytes: 1 << 20,
+        redact: false,
         agent_capacity: 4 << 30,
+        counters: Some(counting),
     };
-    let over = Arc::new(AtomicBool::new(false));
-    let mut counting = None;
     let mut described = String::new();
-    let mut failed = None;
-    let bar = show::bar(
-        args.duration.map_or(0, |d| d.as_millis() as u64),
-        "  counting   {bar:25} {elapsed}",
-    );
+    let bar = progress(args);
     let session = loadline_record::record(&options, stop, &mut |p| {
         bar.set_position(p.elapsed.as_millis() as u64);
-        if p.stage == Stage::Recording && counting.is_none() && failed.is_none() {
-            described = p.target.clone();
-            match begin(p.pid) {
-                Ok(mut sampler) => {
-                    let (over, every) = (over.clone(), args.slice);
-                    counting = Some(std::thread::spawn(move || {
-                        let slices = sampler.run(every, &over);
-                        (sampler, slices)
-                    }));
-                }
-                Err(e) => failed = Some(e),
-            }
-        }
-        if p.stage == Stage::Stopping {
-            over.store(true, Ordering::Relaxed);
-        }
+        described.clone_from(&p.target);
     });
-    over.store(true, Ordering::Relaxed);
     bar.finish_and_clear();
-    let counted = counting.map(|thread| thread.join().expect("the sampler does not panic"));
     session?;
-    if let Some(e) = failed {
-        return Err(e);
+    let spool = RawDir::of(&scratch.trace()).counters();
+    let text = std::fs::read_to_string(&spool).with_context(|| spool.display().to_string())?;
+    let mut counted = Counted::read(&text);
+    // The start of a JVM is no unit of work's.
+    if starts && counted.slices.len() > 1 {
+        counted.slices.remove(0);
     }
-    let (sampler, slices) =
-        counted.context("the process ended before anything was counted: count for longer")?;
+    leave_rest(&mut counted.slices, args.slice);
     loadline_analyze::build(&scratch.trace(), false, &mut |_, _| {})?;
     let trace = Trace::open(&scratch.trace())?;
     let names = names(&trace)?;
-    let (units, notes) = units(&trace, args.unit.as_deref(), &slices)?;
-    Ok(Counted {
+    let (units, notes) = match counted.slices.is_empty() {
+        true => (None, Vec::new()),
+        false => units(&trace, args.unit.as_deref(), &counted.slices)?,
+    };
+    Ok(Seen {
         target: described,
-        sampler,
-        slices,
+        counted,
         names,
         units,
         notes,
@@ -252,51 +317,20 @@ fn names(trace: &Trace) -> Result<Names> {
         .collect())
 }
 
-/// Units of work that ended: requests, and the application's own spans by their names.
-const DONE: &str = "SELECT if(kind = 'request', 'request', name) AS unit, end_ns FROM spans \
-    WHERE kind IN ('request', 'user') AND complete";
-
 /// The unit that was asked for, or the one that suits: requests, else the most frequent span of the application.
 fn units(
     trace: &Trace,
     asked: Option<&str>,
     slices: &[Slice],
 ) -> Result<(Option<Units>, Vec<String>)> {
-    let known = rows(
-        trace,
-        &format!(
-            "SELECT unit, count(*) AS n FROM ({DONE}) GROUP BY unit ORDER BY unit = 'request' DESC, n DESC, unit"
-        ),
-    )?;
-    let seen: Vec<&str> = known.iter().map(|row| row[0].as_str()).collect();
-    let names: Vec<&str> = match asked {
-        Some(asked) => {
-            let (there, missing): (Vec<&str>, Vec<&str>) =
-                asked.split(',').partition(|name| seen.contains(name));
-            if let Some(name) = missing.first() {
-                let note = match seen.is_empty() {
-                    true => format!(
-                        "no {name} ended meanwhile, nor anything else that could be counted"
-                    ),
-                    false => format!("no {name} ended meanwhile; there were {}", seen.join(", ")),
-                };
-                return Ok((None, vec![note]));
-            }
-            there
-        }
-        None => match seen.first() {
-            Some(name) => vec![*name],
-            None => {
-                let note = "no unit of work was seen: no request of a server that Loadline knows ended, and no span of loadline-api";
-                return Ok((None, vec![note.into()]));
-            }
-        },
+    let asked: Vec<String> = asked
+        .map(|names| names.split(',').map(str::to_owned).collect())
+        .unwrap_or_default();
+    let names = match units::choose(trace, &asked)? {
+        Choice::Names(names) => names,
+        Choice::None(note) => return Ok((None, vec![note])),
     };
-    let quoted = names
-        .iter()
-        .map(|name| format!("'{}'", name.replace('\'', "''")))
-        .collect::<Vec<_>>()
-        .join(", ");
+    let (done, wanted) = (units::DONE, units::is_one_of(&names));
     let name = names.join("+");
     let bounds: Vec<String> = slices
         .iter()
@@ -307,8 +341,8 @@ fn units(
     let counts = rows(
         trace,
         &format!(
-            "WITH slice(begin_ns, nr) AS (VALUES {}) SELECT nr, count(*) FROM ({DONE}) AS done ASOF JOIN slice \
-             ON done.end_ns >= slice.begin_ns WHERE unit IN ({quoted}) AND done.end_ns < {end} GROUP BY nr",
+            "WITH slice(begin_ns, nr) AS (VALUES {}) SELECT nr, count(*) FROM ({done}) AS done ASOF JOIN slice \
+             ON done.end_ns >= slice.begin_ns WHERE {wanted} AND done.end_ns < {end} GROUP BY nr",
             bounds.join(", ")
         ),
     )?;

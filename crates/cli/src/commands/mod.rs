@@ -6,6 +6,7 @@ pub mod compare;
 pub mod counters;
 pub mod diagnose;
 pub mod diff;
+pub mod doctor;
 pub mod export;
 pub mod import;
 pub mod load;

@@ -16,6 +16,7 @@ use crate::{Usage, companions, interrupt, show};
 #[command(after_help = "Examples:\n  \
     sudo loadline record --pid 4121 -o monday.trace -d 20s\n  \
     sudo loadline record --pid shop                          (by main class or jar; until Ctrl-C)\n  \
+    sudo loadline record --pid shop --counters -d 20s        (what threads and requests cost: docs/counters.md)\n  \
     sudo loadline record --pid shop --syscalls -d 5s         (also every system call: dearer, see docs/record.md)\n  \
     loadline record --levels jvm,server,app --pid shop       (needs no privilege)\n  \
     sudo loadline record -o start.trace -- java -jar shop.jar\n\n\
@@ -43,6 +44,12 @@ pub struct Args {
     #[arg(long, value_delimiter = ',', default_value = "kernel,jvm,server,app", value_name = "LIST",
           value_parser = ["kernel", "jvm", "server", "app"])]
     levels: Vec<String>,
+    /// Also record what threads count: CPU time, faults, switches, and the processor's events, every TIME
+    #[arg(long, value_name = "TIME", num_args = 0..=1, require_equals = true, default_missing_value = "200ms", value_parser = show::parse_duration)]
+    counters: Option<Duration>,
+    /// With --counters: further events, by the kernel's names (see `loadline counters --help`)
+    #[arg(long, value_name = "EVENT,…", requires = "counters")]
+    events: Option<String>,
     /// Size of the kernel's ring buffer, per CPU (a power of two)
     #[arg(long, default_value = "32M", value_parser = show::parse_size)]
     ring: u64,
@@ -55,6 +62,9 @@ pub struct Args {
     /// With --redefine: redefine them once more at the end, instead of leaving the probes dormant
     #[arg(long, requires = "redefine")]
     restore: bool,
+    /// Leave addresses, and what stands for one customer in a path, out of the trace
+    #[arg(long, conflicts_with = "keep_raw")]
+    redact: bool,
     /// Keep the raw spools beside the tables
     #[arg(long)]
     keep_raw: bool,
@@ -82,6 +92,16 @@ pub fn run(args: Args) -> Result<ExitCode> {
         ))
         .into());
     }
+    if args
+        .counters
+        .is_some_and(|every| every < super::counters::SHORTEST)
+    {
+        return Err(Usage("--counters must be 10ms or more".into()).into());
+    }
+    let counters = match args.counters {
+        Some(every) => Some(super::counters::counting(every, args.events.as_deref())?),
+        None => None,
+    };
     let target = match &args.pid {
         Some(text) => Target::Pid(loadline_record::resolve(text)?),
         None => Target::Command(args.command),
@@ -96,6 +116,7 @@ pub fn run(args: Args) -> Result<ExitCode> {
         levels,
         duration: args.duration,
         agent: companions::agent()?,
+        redact: args.redact,
         redefinition: match (args.redefine, args.restore) {
             (false, _) => Redefinition::Never,
             (true, false) => Redefinition::Allowed,
@@ -103,6 +124,7 @@ pub fn run(args: Args) -> Result<ExitCode> {
         },
         ring_bytes: args.ring as usize,
         agent_capacity: args.agent_max,
+        counters,
     };
     let stop = interrupt::flag()?;
     let mut display = Display::new(args.duration);
@@ -136,6 +158,8 @@ pub fn build_tables(dir: &Path, keep_raw: bool) -> Result<Meta> {
         )
     })?;
     bar.finish_and_clear();
+    loadline_record::give_to_caller(dir)
+        .with_context(|| format!("cannot give {} to who called sudo", dir.display()))?;
     let rows: u64 = meta.tables.values().sum();
     eprintln!(
         "  wrote {} ({:.1} s recorded, {} rows, {}) in {:.1} s{}",

@@ -143,11 +143,51 @@ impl Jvm {
     }
 }
 
+/// The auction site with these options of the JVM and of its own, and where it listens.
+pub fn auction(java: &[&str], site: &[&str]) -> (Jvm, String) {
+    let jar = root().join("bed/auction/target/auction.jar");
+    assert!(
+        jar.exists(),
+        "{} is missing: run `make build`",
+        jar.display()
+    );
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let port = dir.path().join("port");
+    let mut command = Command::new("java");
+    command
+        .args(java)
+        .arg("-jar")
+        .arg(jar)
+        .args(["--port", "0", "--max-seconds", "120"])
+        .args(site)
+        .arg("--port-file")
+        .arg(&port);
+    let server = Jvm::start(command);
+    server.line("auction: ready");
+    let port = std::fs::read_to_string(&port).expect("the port file");
+    (server, format!("https://127.0.0.1:{}", port.trim()))
+}
+
+/// The option that puts the agent into a JVM from its start.
+pub fn with_the_agent() -> String {
+    let agent = root().join("target/release/loadline-agent.jar");
+    format!("-javaagent:{}", agent.display())
+}
+
 impl Drop for Jvm {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+/// Whether a process runs that has this word on its command line, as `-Dmarker=NAME`.
+pub fn runs(word: &str) -> bool {
+    std::fs::read_dir("/proc")
+        .expect("Linux")
+        .flatten()
+        .filter_map(|e| std::fs::read_to_string(e.path().join("cmdline")).ok())
+        .any(|c| c.split('\0').any(|w| w == word))
 }
 
 /// Sends a signal to a process that the test started.

@@ -1,11 +1,12 @@
-//! The `/proc` side of a recording: threads, descriptors and counters, each second.
+//! The `/proc` side of a recording: threads, descriptors and counters, each second; the CPUs at hand when they change.
 //!
 //! What always holds: reading takes at most two hundredths of one CPU, because the time between two
 //! readings grows with what a reading costs; each line of the spool is written whole, at once.
 
 pub mod counters;
+mod cpus;
 mod fds;
-mod limits;
+pub mod limits;
 pub mod parse;
 pub mod threads;
 
@@ -16,6 +17,7 @@ use std::time::{Duration, Instant};
 use loadline_trace::spool::procfs::Line;
 
 use crate::sys::now_ns;
+use cpus::Cpus;
 use fds::Fds;
 use threads::Threads;
 
@@ -28,9 +30,11 @@ pub struct Watcher {
     pid: i32,
     threads: Threads,
     fds: Fds,
+    cpus: Cpus,
     spool: File,
     bytes: u64,
     next: Instant,
+    next_cpus: Instant,
     /// Connections that the kernel had dropped at the last reading.
     dropped: Option<u64>,
 }
@@ -42,9 +46,11 @@ impl Watcher {
             pid,
             threads: Threads::new(pid, own_ids),
             fds: Fds::new(pid),
+            cpus: Cpus::new(pid),
             spool,
             bytes: 0,
             next: Instant::now(),
+            next_cpus: Instant::now(),
             dropped: None,
         }
     }
@@ -71,8 +77,15 @@ impl Watcher {
         self.cpu_times()
     }
 
-    /// What is due: descriptors, counters and new threads, each second.
+    /// What is due: descriptors, counters and new threads, each second; CPUs more often.
     pub fn tick(&mut self) -> io::Result<()> {
+        let begin = Instant::now();
+        if begin >= self.next_cpus {
+            if let Some(line) = self.cpus.changed() {
+                self.write(&line)?;
+            }
+            self.next_cpus = begin + cpus::PERIOD.max(begin.elapsed() * SHARE);
+        }
         let begin = Instant::now();
         if begin < self.next {
             return Ok(());
@@ -98,6 +111,10 @@ impl Watcher {
             self.write(&changes)?;
         }
         for line in counters::read(self.pid, &self.fds, &mut self.dropped) {
+            self.write(&line)?;
+        }
+        // After the recorder's, which ends a reading.
+        if let Some(line) = self.cpus.line() {
             self.write(&line)?;
         }
         Ok(())

@@ -8,11 +8,13 @@
 //! | `agent.control` | recorder (a FIFO) | `stop`; end of file means that the recorder is gone |
 //! | `vm.log` | the JVM, where the agent asks it to | [`vmlog`]: safepoints |
 //! | `proc.jsonl` | recorder | [`procfs`]: threads, descriptors, counters, the JVM's thread dump |
+//! | `counters.jsonl` | recorder, where counters were asked for | [`counters`]: what each thread counted, slice by slice |
 //!
 //! Every reader here takes whatever a crash left: it stops at the first byte that was never
 //! written and never fails on a torn end.
 
 pub mod agent;
+pub mod counters;
 pub mod kernel;
 pub mod procfs;
 pub mod session;
@@ -79,5 +81,10 @@ impl RawDir {
     /// `proc.jsonl`.
     pub fn procfs(&self) -> PathBuf {
         self.0.join("proc.jsonl")
+    }
+
+    /// `counters.jsonl`.
+    pub fn counters(&self) -> PathBuf {
+        self.0.join("counters.jsonl")
     }
 }

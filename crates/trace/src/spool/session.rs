@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result, io};
 use crate::meta::{Level, Machine, NotRecorded, Target};
+use crate::private;
 
 /// What the recorder knows that no other spool says. Rewritten (by rename) when recording ends.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -37,6 +38,9 @@ pub struct Session {
     pub levels: BTreeMap<String, Level>,
     /// What the recorder itself lost, per source.
     pub losses: BTreeMap<String, u64>,
+    /// Whether addresses, and what stands for one customer in a path, are left out of the tables.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub redact: bool,
     /// Sentences for the reader.
     pub notes: Vec<String>,
     /// What was asked for, or would be expected, and is not recorded; it passes to `trace.json`.
@@ -57,7 +61,7 @@ impl Session {
     pub fn store(&self, path: &Path) -> Result<()> {
         let tmp = path.with_extension("json.new");
         let text = serde_json::to_string_pretty(self).expect("session is plain data");
-        std::fs::write(&tmp, text + "\n").map_err(io(&tmp))?;
+        private::write(&tmp, &(text + "\n")).map_err(io(&tmp))?;
         std::fs::rename(&tmp, path).map_err(io(path))
     }
 }

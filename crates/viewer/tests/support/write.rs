@@ -3,7 +3,9 @@
 use std::path::Path;
 
 use loadline_trace::meta::{Level, Machine, Target};
-use loadline_trace::tables::{Breakdown, Counter, Mount, Resource, Sample, Stack, Syscall, Thread};
+use loadline_trace::tables::{
+    Breakdown, Counter, Mount, Resource, Sample, Stack, Syscall, Thread, ThreadCounter,
+};
 use loadline_trace::{Meta, Result, TraceWriter};
 
 use super::Size;
@@ -54,12 +56,36 @@ pub fn write(dir: &Path, size: Size, seed: u64) -> Result<Meta> {
     writer.table(Vec::<Mount>::new())?;
     writer.table(Vec::<Stack>::new())?;
     writer.table(Vec::<Sample>::new())?;
-    writer.table((0..=size.seconds).map(|s| Counter {
+    let counter = |s: i64, scope: &str, name: &str, value: f64| Counter {
         ts_ns: BEGIN_NS + s * 1_000_000_000,
-        scope: "process".into(),
-        name: "rss_bytes".into(),
-        value: (500 << 20) as f64 + (s * 1_000_000) as f64,
+        scope: scope.into(),
+        name: name.into(),
+        value,
+    };
+    writer.table((0..=size.seconds).flat_map(|s| {
+        let grown = s as f64;
+        [
+            counter(s, "process", "rss_bytes", (500 << 20) as f64 + grown * 1e6),
+            counter(s, "role workers", "cpu_ns", grown * 6e8),
+            counter(s, "role gc", "cpu_ns", grown * 5e7),
+            counter(s, "role workers", "minor_faults", grown * grown * 40.0),
+            counter(s, "role gc", "minor_faults", 0.0),
+        ]
     }))?;
+    // Each thread's time and faults, second by second.
+    let threads = sim.threads.len() as i64;
+    let counted = (0..size.seconds).flat_map(|s| {
+        (0..threads).flat_map(move |thread| {
+            [("cpu_ns", 1e8), ("minor_faults", 50.0)].map(|(name, value)| ThreadCounter {
+                thread,
+                begin_ns: BEGIN_NS + s * 1_000_000_000,
+                end_ns: BEGIN_NS + (s + 1) * 1_000_000_000,
+                name: name.into(),
+                value,
+            })
+        })
+    });
+    writer.table(counted)?;
     writer.table(
         record
             .breakdown

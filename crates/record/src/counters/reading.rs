@@ -2,13 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use loadline_record::procfs::counters::ticks_per_second;
-use loadline_record::procfs::{parse, threads};
-use loadline_record::sys::{now_ns, process_cpu_ns};
-
-use crate::counter::{
+use super::software::{
     CPU, INVOLUNTARY, KERNEL, MAJOR, MIGRATIONS, MINOR, SOFTWARE, USER, VOLUNTARY, WAITING,
 };
+use crate::procfs::counters::ticks_per_second;
+use crate::procfs::{parse, threads};
+use crate::sys::{now_ns, process_cpu_ns};
 
 /// A thread: its id, and when it began, because ids are used again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -73,7 +72,7 @@ fn thread(pid: i32, tid: i32) -> Option<(ThreadKey, ThreadReading)> {
     values[VOLUNTARY] = count("voluntary_ctxt_switches");
     values[INVOLUNTARY] = count("nonvoluntary_ctxt_switches");
     // Kernels without CONFIG_SCHED_DEBUG have no such file: `Machine` says so.
-    values[MIGRATIONS] = of("sched").and_then(|t| migrations(&t)).unwrap_or(0.0);
+    values[MIGRATIONS] = of("sched").and_then(|t| migrations_of(&t)).unwrap_or(0.0);
     let key = ThreadKey {
         tid,
         began: stat.began,
@@ -90,8 +89,8 @@ fn ticks_and_faults(stat: &parse::Stat, values: &mut [f64; SOFTWARE]) {
     values[MAJOR] = stat.faults[1] as f64;
 }
 
-/// `se.nr_migrations : 12` of `/proc/PID/task/TID/sched`.
-pub fn migrations(text: &str) -> Option<f64> {
+/// Migrations: `se.nr_migrations : 12` of `/proc/PID/task/TID/sched`.
+pub fn migrations_of(text: &str) -> Option<f64> {
     text.lines()
         .find_map(|l| l.strip_prefix("se.nr_migrations"))?
         .rsplit(':')
@@ -148,8 +147,8 @@ mod tests {
     #[test]
     fn migrations_are_read_from_the_schedulers_file() {
         let text = "java (1, #threads: 3)\n----\nse.exec_start                                :        123.4\nse.nr_migrations                             :                   17\n";
-        assert_eq!(migrations(text), Some(17.0));
-        assert_eq!(migrations("nothing"), None);
+        assert_eq!(migrations_of(text), Some(17.0));
+        assert_eq!(migrations_of("nothing"), None);
     }
 
     #[test]

@@ -1,27 +1,6 @@
-//! The counters that there are, and where each comes from.
+//! The counters that `/proc` has on every machine.
 
-use serde::{Deserialize, Serialize};
-
-/// What a value is counted in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Unit {
-    /// Nanoseconds.
-    Nanos,
-    /// Times that something happened.
-    Count,
-}
-
-/// One of the columns of a slice.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Counter {
-    /// In JSON and CSV.
-    pub name: String,
-    /// For people.
-    pub title: String,
-    /// Of its values.
-    pub unit: Unit,
-}
+use loadline_trace::spool::counters::{Counter, Unit};
 
 /// Time on a CPU, as the scheduler accounts it (`schedstat`).
 pub const CPU: usize = 0;
@@ -45,7 +24,7 @@ pub const MAJOR: usize = 8;
 pub const SOFTWARE: usize = 9;
 
 /// The counters that `/proc` has on every machine, in the order of the constants above.
-pub fn software() -> Vec<Counter> {
+pub fn all() -> Vec<Counter> {
     let counter = |name: &str, title: &str, unit| Counter {
         name: name.into(),
         title: title.into(),
@@ -70,7 +49,7 @@ mod tests {
 
     #[test]
     fn constants_are_the_places_of_their_names() {
-        let all = software();
+        let all = all();
         assert_eq!(all.len(), SOFTWARE);
         for (at, name) in [
             (CPU, "cpu_ns"),

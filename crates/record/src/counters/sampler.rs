@@ -4,28 +4,45 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use loadline_record::sys::thread_cpu_ns;
+use loadline_trace::spool::counters::{Counted, Counter, Slice};
 
-use crate::counter::{CPU, Counter, KERNEL, MAJOR, MINOR, SOFTWARE, USER, software};
-use crate::perf::Hardware;
-use crate::reading::{Reading, ThreadKey, read};
+use super::hardware::Hardware;
+use super::plan::Plan;
+use super::reading::{Reading, ThreadKey, read};
+use super::software::{self, CPU, KERNEL, MAJOR, MINOR, SOFTWARE, USER};
+use crate::sys::thread_cpu_ns;
 
 /// A reading may take this part of the time until the next: one hundredth of a CPU.
 const SHARE: u32 = 100;
 /// How often the sampler looks whether it should end.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// What threads counted between two readings.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Slice {
-    /// CLOCK_MONOTONIC, nanoseconds.
-    pub begin_ns: i64,
-    /// Of its end.
-    pub end_ns: i64,
-    /// By thread id: the kernel's name and a value for each counter. Threads that counted nothing are left out.
-    pub threads: BTreeMap<i32, (String, Vec<f64>)>,
-    /// What the process counted beyond its living threads; 0 where the kernel does not keep it, and to be read as a sum over slices.
-    pub ended: Vec<f64>,
+/// When to read: every so often, or less often where reading would take too much.
+pub(super) struct Pace {
+    every: Duration,
+    pub(super) next: Instant,
+}
+
+impl Pace {
+    pub(super) fn new(every: Duration) -> Pace {
+        Pace {
+            every,
+            next: Instant::now() + every,
+        }
+    }
+
+    pub(super) fn due(&self) -> bool {
+        Instant::now() >= self.next
+    }
+
+    /// Reads, and sets the next time by what it cost.
+    pub(super) fn take<T>(&mut self, read: impl FnOnce() -> T) -> T {
+        let (begun, cpu) = (Instant::now(), thread_cpu_ns());
+        let taken = read();
+        let cost = Duration::from_nanos((thread_cpu_ns() - cpu).max(0) as u64);
+        self.next = begun + self.every.max(cost * SHARE);
+        taken
+    }
 }
 
 /// Counts a process, slice by slice.
@@ -40,14 +57,15 @@ pub struct Sampler {
 
 impl Sampler {
     /// Takes the first reading; `None` if the process is gone.
-    pub fn begin(pid: i32, mut hardware: Hardware) -> Option<Sampler> {
+    pub fn begin(pid: i32, plan: &Plan) -> Option<Sampler> {
+        let mut hardware = Hardware::new(plan);
         let last = read(pid)?;
         let last_hardware = last
             .threads
             .keys()
             .map(|&key| (key, hardware.read(key)))
             .collect();
-        let mut counters = software();
+        let mut counters = software::all();
         counters.extend_from_slice(hardware.counters());
         Some(Sampler {
             pid,
@@ -74,42 +92,39 @@ impl Sampler {
     }
 
     /// Slices of `every`, or longer where reading them would take too much, until `stop`, or until the process ends.
-    pub fn run(&mut self, every: Duration, stop: &AtomicBool) -> Vec<Slice> {
+    pub fn run(mut self, every: Duration, stop: &AtomicBool) -> Counted {
         let mut slices = Vec::new();
-        let mut next = Instant::now() + every;
+        let mut pace = Pace::new(every);
         loop {
-            while Instant::now() < next && !stop.load(Ordering::Relaxed) {
-                std::thread::sleep(LOOK.min(next.saturating_duration_since(Instant::now())));
+            while !pace.due() && !stop.load(Ordering::Relaxed) {
+                let left = pace.next.saturating_duration_since(Instant::now());
+                std::thread::sleep(LOOK.min(left));
             }
-            let (begun, cpu) = (Instant::now(), thread_cpu_ns());
-            let Some(slice) = self.slice() else {
-                return slices;
+            let Some(slice) = pace.take(|| self.slice()) else {
+                break;
             };
-            // What is left at the end joins nothing: too short for a rate, it would be an outlier.
-            if !stop.load(Ordering::Relaxed) || slices.is_empty() {
-                slices.push(slice);
-            }
+            slices.push(slice);
             if stop.load(Ordering::Relaxed) {
-                return slices;
+                break;
             }
-            let cost = Duration::from_nanos((thread_cpu_ns() - cpu).max(0) as u64);
-            next = begun + every.max(cost * SHARE);
         }
+        let mut counted = Counted {
+            counters: self.counters.clone(),
+            slices,
+            notes: self.notes(),
+        };
+        counted.leave_out(&self.never());
+        counted
     }
 
     /// What of the processor's counters could not be had after all, for the reader of the figures.
     pub fn notes(&self) -> Vec<String> {
-        let mut notes = Vec::new();
-        if let Some((threads, why)) = self.hardware.refused() {
-            notes.push(format!(
-                "{threads} threads are without counters of the processor: {why}"
-            ));
-        }
-        let on = self.hardware.least_on();
-        if on < 0.999 {
-            notes.push(format!("the processor has fewer counters than were asked for: groups took turns, the least lucky was on for {:.0}% of the time, and its values are scaled", on * 100.0));
-        }
-        notes
+        self.hardware.notes()
+    }
+
+    /// Names of counters that never got on the processor.
+    pub fn never(&self) -> Vec<String> {
+        self.hardware.never()
     }
 }
 
@@ -158,8 +173,8 @@ fn difference(
 
 #[cfg(test)]
 mod tests {
+    use super::super::reading::ThreadReading;
     use super::*;
-    use crate::reading::ThreadReading;
 
     fn reading(at_ns: i64, threads: &[(i32, u64, f64)], process_cpu: f64) -> Reading {
         let mut process = [0.0; SOFTWARE];
@@ -211,7 +226,7 @@ mod tests {
     #[test]
     fn a_sampler_counts_what_this_process_does() {
         let pid = std::process::id() as i32;
-        let mut sampler = Sampler::begin(pid, Hardware::available()).unwrap();
+        let mut sampler = Sampler::begin(pid, &Plan::generic(None)).unwrap();
         let begun = Instant::now();
         let mut sum = 0u64;
         while begun.elapsed() < Duration::from_millis(80) {
@@ -224,7 +239,7 @@ mod tests {
         let waited: f64 = slice
             .threads
             .values()
-            .map(|(_, v)| v[crate::counter::WAITING])
+            .map(|(_, v)| v[software::WAITING])
             .sum();
         assert!(cpu > 1e6 && cpu + waited > 0.7 * 80e6, "{cpu} of {wall}");
     }

@@ -1,0 +1,137 @@
+//! Which server and pool a JVM has, by the names of the jars that it holds open, and of the jars inside those.
+
+use std::fs::File;
+use std::path::Path;
+
+/// What was found.
+#[derive(Debug, Default, Clone, PartialEq)]
+pub struct Found {
+    /// Tomcat's version.
+    pub tomcat: Option<String>,
+    /// Another server's name and version.
+    pub other: Option<String>,
+    /// Whether there is HikariCP.
+    pub hikari: bool,
+}
+
+/// Artifacts by which servers that the server level does not know are told.
+const OTHERS: [(&str, &str); 3] = [
+    ("jetty-server-", "Jetty"),
+    ("undertow-core-", "Undertow"),
+    ("netty-transport-", "Netty"),
+];
+/// Tomcat's, embedded and of its distribution.
+const TOMCAT: [&str; 2] = ["tomcat-embed-core-", "catalina"];
+
+impl Found {
+    /// Server and version.
+    pub fn name(&self) -> Option<String> {
+        let tomcat = self.tomcat.as_ref().map(|v| format!("Tomcat {v}"));
+        tomcat.or_else(|| self.other.clone())
+    }
+
+    /// Takes a jar into account, by its name: `tomcat-embed-core-10.1.43.jar`.
+    fn take(&mut self, name: &str) {
+        let Some(name) = name.strip_suffix(".jar") else {
+            return;
+        };
+        if let Some(version) = name.strip_prefix(TOMCAT[0]) {
+            self.tomcat = Some(version.to_owned());
+        }
+        self.hikari |= name.starts_with("HikariCP");
+        for (artifact, server) in OTHERS {
+            if let Some(version) = name.strip_prefix(artifact)
+                && version.starts_with(|c: char| c.is_ascii_digit())
+            {
+                self.other.get_or_insert(format!("{server} {version}"));
+            }
+        }
+    }
+}
+
+/// Of a process, by what it holds open.
+pub fn of(pid: i32) -> Found {
+    let mut found = Found::default();
+    let open = std::fs::read_dir(format!("/proc/{pid}/fd"));
+    for entry in open.into_iter().flatten().flatten() {
+        let Ok(path) = std::fs::read_link(entry.path()) else {
+            continue; // closed meanwhile
+        };
+        let Some(name) = path.file_name().and_then(|n| n.to_str()) else {
+            continue;
+        };
+        if name.ends_with(".jar") || name.ends_with(".war") {
+            found.take(name);
+            // Opened through the descriptor: the path may mean nothing here.
+            inside(&entry.path(), name, &mut found);
+        }
+    }
+    found
+}
+
+/// Jars within a jar (Spring Boot's), and the version that Tomcat's own distribution keeps in one.
+fn inside(path: &Path, name: &str, found: &mut Found) {
+    let Ok(file) = File::open(path) else { return };
+    let Ok(mut archive) = zip::ZipArchive::new(file) else {
+        return; // not a jar, whatever its name says: nothing to learn
+    };
+    for entry in archive.file_names().flatten() {
+        if entry.ends_with(".jar") {
+            found.take(entry.rsplit('/').next().unwrap_or(&entry));
+        }
+        found.hikari |= entry.starts_with("com/zaxxer/hikari/");
+    }
+    let tomcats = name.starts_with(TOMCAT[1]) || archive.index_for_name(SERVER_INFO).is_some();
+    if tomcats && let Ok(entry) = archive.by_name(SERVER_INFO) {
+        let text = std::io::read_to_string(entry).unwrap_or_default();
+        found.tomcat = found.tomcat.take().or_else(|| server_number(&text));
+    }
+}
+
+const SERVER_INFO: &str = "org/apache/catalina/util/ServerInfo.properties";
+
+/// Of `server.number=10.1.43.0`, the version as people write it.
+fn server_number(properties: &str) -> Option<String> {
+    let number = properties
+        .lines()
+        .find_map(|l| l.strip_prefix("server.number="))?;
+    let parts: Vec<&str> = number.trim().split('.').take(3).collect();
+    Some(parts.join("."))
+}
+
+/// Whether the hooks fit a Tomcat of this version.
+pub fn hooked(version: &str) -> bool {
+    version.starts_with("10.1.") || version.starts_with("11.")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn servers_are_told_by_their_jars() {
+        let of = |names: &[&str]| {
+            let mut found = Found::default();
+            names.iter().for_each(|n| found.take(n));
+            found
+        };
+        let boot = of(&[
+            "spring-core-7.0.1.jar",
+            "tomcat-embed-core-11.0.14.jar",
+            "HikariCP-7.0.2.jar",
+        ]);
+        assert_eq!(boot.name().as_deref(), Some("Tomcat 11.0.14"));
+        assert!(boot.hikari && hooked("11.0.14"));
+        assert_eq!(
+            of(&["jetty-server-12.0.16.jar"]).name().as_deref(),
+            Some("Jetty 12.0.16")
+        );
+        assert_eq!(of(&["netty-transport-native-epoll-4.1.jar"]).name(), None);
+        assert!(!hooked("9.0.98"));
+        assert_eq!(
+            server_number("server.info=Apache Tomcat/10.1.43\nserver.number=10.1.43.0\n")
+                .as_deref(),
+            Some("10.1.43")
+        );
+    }
+}
