@@ -74,9 +74,10 @@ final class Server {
                         given++;
                     }
                 }
-                self.link.send(Frame.receipt(body.getInt()));
+                // Counted before the receipt: who has it may ask for these figures.
                 broadcasts.increment();
                 deliveries.add(given);
+                self.link.send(Frame.receipt(body.getInt()));
             }
         }
 

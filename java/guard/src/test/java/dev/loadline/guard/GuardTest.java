@@ -297,6 +297,7 @@ class GuardTest {
         assertEquals(0, registry.get("loadline.guard.handshakes").tag("kind", "full").functionCounter().count());
         assertTrue(Double.isNaN(registry.get("loadline.guard.refusing").gauge().value()));
         assertTrue(Double.isNaN(registry.get("loadline.guard.cost").tag("kind", "new").gauge().value()));
+        System.gc();
         there.set(guard(""));
         served(there.get());
         assertEquals(1, registry.get("loadline.guard.handshakes").tag("kind", "full").functionCounter().count());

@@ -58,9 +58,13 @@ public final class GuardMetrics implements MeterBinder {
         counter(registry, "errors", "exceptions inside the guard", Tags.empty(), GuardMXBean::getErrors);
     }
 
+    /**
+     * A meter refers to what it reads weakly, and to its function strongly: the function keeps the supplier, which
+     * nobody else may ({@code protocol::guard} is an object of its own), or all would fall silent with a collection.
+     */
     private ToDoubleFunction<Supplier<Guard>> of(ToDoubleFunction<GuardMXBean> figure, double otherwise) {
-        return from -> {
-            Guard now = from.get();
+        return weakly -> {
+            Guard now = guard.get();
             return now == null ? otherwise : figure.applyAsDouble(now.figures());
         };
     }
