@@ -35,11 +35,10 @@ impl Builder<'_> {
         mark_what_began_unseen(&mut self.spans);
         let pieces = pieces_of_requests(self.pieces, &self.spans);
         let mut segments = pieces_of_handshakes(&self.spans, &self.visits);
-        for group in pieces
-            .chunk_by(|a, b| a.span == b.span)
-            .filter(|g| g.len() > 1)
-        {
-            segments.extend_from_slice(group);
+        for group in pieces.chunk_by(|a, b| a.span == b.span) {
+            if !is_whole(group, &self.spans[group[0].span as usize]) {
+                segments.extend_from_slice(group);
+            }
         }
         segments.extend(self.visits);
         self.gaps.sort_by_key(|g| (g.connection, g.begin));
@@ -166,6 +165,11 @@ fn pieces_of_requests(pieces: Vec<Segment>, spans: &[Span]) -> Vec<Segment> {
     }
     pieces.retain(|p| p.end_ns > p.begin_ns);
     pieces
+}
+
+/// Whether one thread, the span's own, worked on it from its begin to its end: that needs no segment.
+fn is_whole(pieces: &[Segment], s: &Span) -> bool {
+    matches!(pieces, [p] if (p.thread, p.begin_ns, p.end_ns) == (s.thread, s.begin_ns, s.end_ns))
 }
 
 /// Handshakes are worked on in their connections' visits.

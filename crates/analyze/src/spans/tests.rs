@@ -219,6 +219,34 @@ fn an_asynchronous_request_goes_on_in_the_next_visit() {
 }
 
 #[test]
+fn a_request_that_nobody_goes_on_with_has_the_piece_that_was_worked_on() {
+    let out = built(&[
+        (1, 10, ev::CONN_OPEN, K, 1, 0),
+        (3, 100, ev::VISIT_BEGIN, K, 0, 0),
+        (3, 110, ev::REQUEST, 0, 0, 5),
+        (3, 130, ev::VISIT_END, K, 0, 0),
+        (1, 300, ev::CONN_CLOSE, K, 0, 0),
+        (1, 310, ev::CONN_OPEN, K, 1, 0),
+        (3, 400, ev::VISIT_BEGIN, K, 0, 0),
+        (3, 410, ev::REQUEST, 0, 0, 5),
+        (3, 420, ev::REQUEST_END, 0, 0, 0),
+        (3, 430, ev::VISIT_END, K, 0, 0),
+    ]);
+    let requests = of(&out, kind::REQUEST);
+    assert_eq!(times(&requests), [(100, 300), (400, 420)]);
+    let pieces = out
+        .segments
+        .iter()
+        .filter(|s| requests.iter().any(|r| r.id == s.span));
+    let shape: Vec<_> = pieces.map(|s| (s.span, s.begin_ns, s.end_ns)).collect();
+    assert_eq!(
+        shape,
+        [(requests[0].id, 100, 130)],
+        "the other is whole without"
+    );
+}
+
+#[test]
 fn a_request_whose_end_was_lost_ends_where_it_was_answered() {
     let out = built(&[
         (3, 100, ev::VISIT_BEGIN, K, 0, 0),
