@@ -140,15 +140,7 @@ pub struct WhatIf {
 /// Answers. Errors name the file's line, or the parameter that is missing.
 pub fn ask(q: &Question, progress: &mut dyn FnMut(&str)) -> Result<WhatIf> {
     let plain = q.model(&[])?;
-    if !plain.parameters.contains_key(&q.load) {
-        let known: Vec<&str> = plain.parameters.keys().map(String::as_str).collect();
-        bail!(
-            "{}: the model has no parameter `{}` for the offered load; name one with --load: {}",
-            q.file,
-            q.load,
-            known.join(", ")
-        );
-    }
+    q.check_names(&plain)?;
     let mut cells = Vec::new();
     for values in combinations(&q.over) {
         progress(&label(&values));
@@ -170,6 +162,46 @@ pub fn ask(q: &Question, progress: &mut dyn FnMut(&str)) -> Result<WhatIf> {
         sensitivities,
         found,
     })
+}
+
+impl Question {
+    /// Everything that is set anew has to be a parameter: said before the first run, by the name of the option.
+    fn check_names(&self, plain: &Model) -> Result<()> {
+        let mut wanted = vec![(
+            &self.load,
+            "is the offered load: name the one that is with --load".to_owned(),
+        )];
+        for (name, _) in &self.over {
+            let option = match name.as_str() {
+                "cpus" | "pool" => format!("--{name}"),
+                _ => "--over".to_owned(),
+            };
+            wanted.push((
+                name,
+                format!("{option} would vary: vary another with --over"),
+            ));
+        }
+        if let Some(find) = &self.find {
+            wanted.push((&find.name, "--find would search: search another".to_owned()));
+        }
+        for (name, why) in wanted {
+            if !plain.parameters.contains_key(name) {
+                let known: Vec<&str> = plain.parameters.keys().map(String::as_str).collect();
+                bail!(
+                    "{}: the model has no parameter `{name}`, which {why}; it has: {}",
+                    self.file,
+                    known.join(", ")
+                );
+            }
+        }
+        if let Some((name, _)) = self.over.iter().find(|(name, _)| *name == self.load) {
+            bail!(
+                "{}: `{name}` is the load, which is searched for: vary another",
+                self.file
+            );
+        }
+        Ok(())
+    }
 }
 
 /// All combinations of the values, one of none.

@@ -341,14 +341,31 @@ fn a_search_finds_the_pool_that_a_load_needs() {
 }
 
 #[test]
-fn a_parameter_that_is_missing_is_named() {
-    let q = Question {
+fn a_parameter_that_is_missing_is_named_with_its_option() {
+    let text = model(&recorded());
+    let refused = |q: Question| ask(&q, &mut |_| {}).expect_err("refused").to_string();
+    let varied = |name: &str| vec![(name.to_owned(), vec!["1".to_owned()])];
+    let load = refused(Question {
         load: "arrivals".into(),
-        ..question(model(&recorded()))
-    };
-    let e = ask(&q, &mut |_| {}).expect_err("refused").to_string();
-    assert!(
-        e.contains("no parameter `arrivals`") && e.contains("rate"),
-        "{e}"
-    );
+        ..question(text.clone())
+    });
+    let over = refused(Question {
+        over: varied("heap"),
+        ..question(text.clone())
+    });
+    let find = refused(Question {
+        find: Some("smallest heap=1..4 at 3".parse().expect("valid")),
+        ..question(text.clone())
+    });
+    for (e, option) in [(&load, "--load"), (&over, "--over"), (&find, "--find")] {
+        assert!(
+            e.contains("no parameter `") && e.contains(option) && e.contains("rate"),
+            "{e}"
+        );
+    }
+    let itself = refused(Question {
+        over: varied("rate"),
+        ..question(text)
+    });
+    assert!(itself.contains("is the load"), "{itself}");
 }

@@ -31,9 +31,13 @@ public final class GuardMetrics implements MeterBinder {
     @Override
     public void bindTo(MeterRegistry registry) {
         gauge(registry, "refusing", "1 while connections are being refused", f -> f.isRefusing() ? 1 : 0);
+        gauge(registry, "stalled", "1 while everybody is admitted because the guard's loop does not run", f -> f.isStalled() ? 1 : 0);
         gauge(registry, "cpus", "CPUs at hand", GuardMXBean::getCpus);
+        gauge(registry, "cpus.offered", "CPUs that all who would begin sessions would take", GuardMXBean::getOfferedCpus);
+        gauge(registry, "utilization", "share of the CPUs at hand that the process uses", GuardMXBean::getUtilization);
         gauge(registry, "waiting", "threads that wait for a CPU, per CPU", GuardMXBean::getWaiting);
         gauge(registry, "delay.ms", "delay that who begins a session sees before worker and CPU", GuardMXBean::getDelayMillis);
+        gauge(registry, "target.delay.ms", "what of it is aimed at while refusing", GuardMXBean::getTargetDelayMillis);
         gauge(registry, "handshakes.waiting", "full handshakes that wait for their turn", GuardMXBean::getHandshakesWaiting);
         gauge(registry, "events.under.way", "events that a worker has, or that wait for one", GuardMXBean::getEventsUnderWay);
         gauge(registry, "correction", "factor of the closed loop", GuardMXBean::getCorrection);
@@ -54,6 +58,7 @@ public final class GuardMetrics implements MeterBinder {
         refused(registry, "not_tls", GuardMXBean::getRefusedNotTls);
         refused(registry, "slow_hello", GuardMXBean::getRefusedSlowHellos);
         refused(registry, "shed_request", GuardMXBean::getShedRequests);
+        counter(registry, "requests", "requests", Tags.empty(), GuardMXBean::getRequests);
         counter(registry, "probes", "connections let in to ask for a health path", Tags.empty(), GuardMXBean::getProbes);
         counter(registry, "errors", "exceptions inside the guard", Tags.empty(), GuardMXBean::getErrors);
     }
