@@ -23,6 +23,7 @@ mod policies;
 mod sharing;
 mod snapshot;
 mod weights;
+mod yields;
 
 pub use cpus::Cpus;
 pub use curve::{Curve, CurveError, Learner};
@@ -31,3 +32,4 @@ pub use policies::Policy;
 pub use sharing::{Division, Loan, Sharing, divide};
 pub use snapshot::{Application, Snapshot};
 pub use weights::weights;
+pub use yields::yields;

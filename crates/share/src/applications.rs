@@ -87,6 +87,10 @@ pub(crate) struct Has {
     pub lane: Lane,
     /// What the mechanism was last told.
     pub setting: Option<Setting>,
+    /// Somebody gives way while it uses no more than it has.
+    pub watched: bool,
+    /// It used more than it had: until then nobody gives way to it.
+    pub distrusted_until_ns: u64,
     /// Turns without anything.
     pub waited: u32,
     pub changes: u64,
@@ -101,6 +105,8 @@ pub(crate) struct Sampled {
     pub waits_at_ns: u64,
     /// CPUs in use and waited for, over the last sample.
     pub using: f64,
+    /// CPUs in use over the last second or so, the latest counting most.
+    pub lately: f64,
     pub waiting: Option<f64>,
     /// CPU seconds assigned, and not given, at the last sample.
     pub assigned: f64,

@@ -210,6 +210,7 @@ pub fn undo_after_a_crash(socket: &Path) -> Result<Option<Vec<String>>, ShareErr
             let wide = mechanism::Setting {
                 cpus: managed.clone(),
                 weight: 1.0,
+                yields: false,
                 limit: None,
             };
             chosen.mechanism.take(&l.key, l.pid, &wide)?;

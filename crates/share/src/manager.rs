@@ -6,7 +6,9 @@ mod sampling;
 
 use std::path::PathBuf;
 
-use loadline_policy::{Application, Cpus, Curve, Slot, Snapshot, Topology, divide, place, weights};
+use loadline_policy::{
+    Application, Cpus, Curve, Slot, Snapshot, Topology, divide, place, weights, yields,
+};
 
 pub(crate) use self::members::{Newcomer, Orphan};
 use crate::applications::App;
@@ -18,6 +20,11 @@ use crate::{CpuSet, ShareError, sys};
 
 /// Weight of an application that has nothing now: enough to answer a signal.
 const WAITING_WEIGHT: f64 = 0.002;
+/// Who uses so much more than it has for a second, in parts of that and CPUs, takes from others: a site of its request has
+/// bursts too.
+const OVERUSE: (f64, f64) = (1.25, 0.1);
+/// For so long nobody gives way to it then: who asks for little and takes all it can gains a fifth by it at most.
+const DISTRUST_NS: u64 = 5_000_000_000;
 /// A change of weight that is worth a write.
 const WEIGHT_STEP: f64 = 0.01;
 
@@ -180,9 +187,9 @@ impl Manager {
         };
         let mut order: Vec<usize> = (0..self.apps.len()).collect();
         order.sort_by_key(|&i| !shrinks(&self.apps[i]));
-        let weights = self.weights();
+        let (weights, yields) = (self.weights(), self.yields(now_ns));
         for i in order {
-            self.apply(i, weights[i]);
+            self.apply(i, weights[i], yields[i]);
         }
         self.figures.slowest_apply_ns = self
             .figures
@@ -216,7 +223,27 @@ impl Manager {
         weights
     }
 
-    fn apply(&mut self, at: usize, weight: f64) {
+    /// Who gives way on a shared CPU.
+    fn yields(&mut self, now_ns: u64) -> Vec<bool> {
+        let (floor, all) = (self.config.floor, self.all());
+        let content = |a: &mut App| {
+            let owned = a.has.owned.as_f64();
+            if a.sampled.lately > OVERUSE.0 * owned + OVERUSE.1 {
+                a.has.distrusted_until_ns = now_ns + DISTRUST_NS;
+            }
+            a.demand.request(floor, all) <= a.has.owned && now_ns >= a.has.distrusted_until_ns
+        };
+        let slots: Vec<Vec<Slot>> = self.apps.iter().map(|a| a.has.slots.clone()).collect();
+        let content: Vec<bool> = self.apps.iter_mut().map(content).collect();
+        let yields = yields(&slots, &content);
+        let somebody = yields.contains(&true);
+        for (app, &content) in self.apps.iter_mut().zip(&content) {
+            app.has.watched = somebody && content;
+        }
+        yields
+    }
+
+    fn apply(&mut self, at: usize, weight: f64, yields: bool) {
         let app = &mut self.apps[at];
         let told = app.has.lane.told;
         let limit = (self.config.cap && told > Cpus::ZERO && app.has.lane.narrow_at.is_none())
@@ -224,11 +251,13 @@ impl Manager {
         let setting = Setting {
             cpus: app.has.lane.applied.clone(),
             weight,
+            yields,
             limit,
         };
         let same = app.has.setting.as_ref().is_some_and(|s| {
             s.cpus == setting.cpus
                 && s.limit == setting.limit
+                && s.yields == yields
                 && (s.weight / weight - 1.0).abs() < WEIGHT_STEP
         });
         if same || setting.cpus.is_empty() {

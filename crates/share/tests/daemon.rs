@@ -437,6 +437,46 @@ fn a_shared_cpu_is_split_by_weight() {
 }
 
 #[test]
+fn who_wants_more_gives_way_to_who_has_enough_as_long_as_that_keeps_to_it() {
+    let test = "who_wants_more_gives_way_to_who_has_enough_as_long_as_that_keeps_to_it";
+    let _alone = alone();
+    if !two_cpus_or_skip(test) || !mechanisms(test).contains(&"cgroup-v1") {
+        return;
+    }
+    let daemon = Daemon::start("cgroup-v1", "");
+    let (calm, busy) = (Busy::start("sleep"), Busy::start("spin 4"));
+    let yields = || {
+        let groups = fs::read_to_string(format!("/proc/{}/cgroup", busy.pid())).expect("it lives");
+        let of_cpu = groups.lines().find_map(|l| l.split_once(":cpu:"));
+        let path = format!("/sys/fs/cgroup/cpu{}/cpu.idle", of_cpu.expect("a group").1);
+        fs::read_to_string(path).ok().map(|idle| idle.trim() == "1")
+    };
+    daemon.adopt(&calm, "calm", 5.0, Some(0.5));
+    daemon.adopt(&busy, "busy", 1.0, Some(2.0));
+    if yields().is_none() {
+        return skip(test, "this kernel has no cpu.idle");
+    }
+    eventually("the busy one gives way", || yields() == Some(true));
+    drop(calm);
+    eventually("nobody is there to give way to", || yields() == Some(false));
+    // One that says half a CPU and takes what it can get.
+    let liar = Busy::start("spin 4");
+    daemon.adopt(&liar, "liar", 5.0, Some(0.5));
+    eventually("it has its part", || {
+        daemon.status().applications.iter().any(|a| a.has == 0.5)
+    });
+    thread::sleep(Duration::from_secs(2)); // it is found out after one and a half
+    let before = (liar.cpu_seconds(), busy.cpu_seconds());
+    thread::sleep(Duration::from_secs(2));
+    let (liar, busy) = (liar.cpu_seconds() - before.0, busy.cpu_seconds() - before.1);
+    assert!(
+        busy > 1.7 * liar,
+        "half a CPU took {liar} s, one and a half {busy} s"
+    );
+    daemon.end().expect("ended in order");
+}
+
+#[test]
 fn what_an_idle_one_does_not_need_a_busy_one_gets() {
     let test = "what_an_idle_one_does_not_need_a_busy_one_gets";
     let _alone = alone();

@@ -54,6 +54,7 @@ impl Manager {
         let wide = Setting {
             cpus: self.managed.clone(),
             weight: 1.0,
+            yields: false,
             limit: None,
         };
         if let Err(e) = self.mechanism.take(&key, newcomer.pid, &wide) {
@@ -78,6 +79,7 @@ impl Manager {
         let wide = Setting {
             cpus: self.managed.clone(),
             weight: 1.0,
+            yields: false,
             limit: None,
         };
         self.mechanism

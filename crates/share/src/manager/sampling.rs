@@ -7,8 +7,12 @@ use crate::sys;
 
 /// Between samples of an application whose need is estimated: shorter and a clock tick of the kernel's statistics shows.
 const ESTIMATE_EVERY_NS: u64 = 200_000_000;
-/// Of one that says what it needs: for the accounting only.
+/// Of one to whom others give way: who takes more than it has is found out within as much.
+const WATCH_EVERY_NS: u64 = 100_000_000;
+/// Of another one that says what it needs: for the accounting only.
 const SAMPLE_EVERY_NS: u64 = 1_000_000_000;
+/// What counts as lately, in seconds.
+const LATELY_S: f64 = 1.0;
 /// Its threads' waits, which cost a file read per thread.
 const WAITS_EVERY_NS: u64 = 10_000_000_000;
 /// Used part of its CPUs from which it can be that an application needs more, and its waits are looked at.
@@ -37,10 +41,10 @@ impl Manager {
     pub(super) fn sample(&mut self, at: usize, now_ns: u64, in_any_case: bool) {
         let app = &mut self.apps[at];
         let estimated = app.demand.asked.is_none();
-        let every = if estimated {
-            ESTIMATE_EVERY_NS
-        } else {
-            SAMPLE_EVERY_NS
+        let every = match (app.has.watched, estimated) {
+            (_, true) => ESTIMATE_EVERY_NS,
+            (true, false) => WATCH_EVERY_NS,
+            (false, false) => SAMPLE_EVERY_NS,
         };
         let due = app.sampled.at_ns + if in_any_case { 1 } else { every };
         if now_ns < due {
@@ -53,6 +57,8 @@ impl Manager {
         let used = used_ns.saturating_sub(app.sampled.used_ns) as f64 / 1e9;
         app.account.used += used;
         app.sampled.using = used / seconds;
+        let fresh = 1.0 - (-seconds / LATELY_S).exp();
+        app.sampled.lately += fresh * (app.sampled.using - app.sampled.lately);
         let had = (app.account.assigned - app.sampled.assigned) / seconds;
         let short = estimated && app.sampled.using >= WAITS_FROM * had;
         if short || in_any_case || now_ns >= app.sampled.waits_at_ns + WAITS_EVERY_NS {

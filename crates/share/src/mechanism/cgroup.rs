@@ -56,6 +56,21 @@ fn make(path: &Path) -> Result<(), ShareError> {
     }
 }
 
+/// Whether a group yields to those beside it, else its weight: one that yields has none, and the kernel takes none.
+/// Kernels before 5.15 know no such groups: there the weight has to do.
+fn share(dir: &Path, yields: bool, weight_file: &str, weight: u32) -> Result<(), ShareError> {
+    let idle = dir.join("cpu.idle");
+    if let Ok(now) = fs::read_to_string(&idle) {
+        if (now.trim() == "1") != yields {
+            write(&idle, u8::from(yields))?;
+        }
+        if yields {
+            return Ok(());
+        }
+    }
+    write(&dir.join(weight_file), weight)
+}
+
 /// Removes a group; the kernel may need a moment after its last process has left.
 fn remove(path: &Path) -> Result<(), ShareError> {
     for _ in 0..50 {
@@ -139,14 +154,14 @@ impl Cgroups {
                 (Kind::CgroupV2, _) => {
                     write(&dir.join("cpuset.cpus"), &setting.cpus)?;
                     let weight = (setting.weight * 100.0).round().clamp(1.0, 10_000.0);
-                    write(&dir.join("cpu.weight"), weight as u32)?;
+                    share(&dir, setting.yields, "cpu.weight", weight as u32)?;
                     let quota = limit_us.map_or("max".into(), |l| l.to_string());
                     write(&dir.join("cpu.max"), format!("{quota} {PERIOD_US}"))?;
                 }
                 (_, "cpuset") => write(&dir.join("cpuset.cpus"), &setting.cpus)?,
                 (_, "cpu") => {
                     let shares = (setting.weight * USUAL).round().clamp(2.0, 262_144.0);
-                    write(&dir.join("cpu.shares"), shares as u32)?;
+                    share(&dir, setting.yields, "cpu.shares", shares as u32)?;
                     // -1 is no limit. Written only where one is wanted or may be left: some kernels have no quota.
                     let quota = dir.join("cpu.cfs_quota_us");
                     if let Some(limit) = limit_us {

@@ -44,6 +44,7 @@ fn setting(cpus: &str, weight: f64, limit: Option<f64>) -> Setting {
     Setting {
         cpus: CpuSet::parse(cpus).expect("a list"),
         weight,
+        yields: false,
         limit: limit.map(Cpus::from_f64),
     }
 }
@@ -119,6 +120,21 @@ fn version_1_writes_each_controllers_files() {
     tree.says("cpu/loadline/a/cgroup.procs", "77");
     v1.set("a", &setting("1", 0.5, None)).expect("set");
     tree.says("cpu/loadline/a/cpu.cfs_quota_us", "-1");
+}
+
+#[test]
+fn who_yields_has_no_weight() {
+    let tree = Tree::new(&["g/cpu.shares"]);
+    let dir = tree.0.path().join("g");
+    share(&dir, true, "cpu.shares", 512).expect("a kernel without it");
+    tree.says("g/cpu.shares", "512");
+    fs::write(dir.join("cpu.idle"), "0").expect("written");
+    share(&dir, true, "cpu.shares", 700).expect("set");
+    tree.says("g/cpu.idle", "1");
+    tree.says("g/cpu.shares", "512");
+    share(&dir, false, "cpu.shares", 700).expect("set");
+    tree.says("g/cpu.idle", "0");
+    tree.says("g/cpu.shares", "700");
 }
 
 #[test]

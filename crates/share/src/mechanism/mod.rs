@@ -39,6 +39,8 @@ pub(crate) struct Setting {
     pub cpus: CpuSet,
     /// Against those that it shares a CPU with; 1 is usual.
     pub weight: f64,
+    /// Runs only when those that it shares a CPU with do not, and ends at once when one of them has work.
+    pub yields: bool,
     /// CPU time per time that it is held to.
     pub limit: Option<Cpus>,
 }
