@@ -3,9 +3,10 @@
 use crate::Slot;
 
 /// Whether each gives way to those with whom it shares a CPU, which then run at once whenever they have work, instead of
-/// waiting for their part by weight. Who is content (has all that it asks for, and uses no more) can be let go first: what
-/// it leaves is at least the others' parts. So gives way who is not, if all are with whom it shares; two who both want more
-/// split a CPU by their [`crate::weights`].
+/// waiting for their part by weight. Who is content (has all that it asks for, and uses no more) and has a part of that CPU only
+/// can be let go first: what it leaves is at least the others' parts. (One that has other CPUs too might use more of the
+/// shared one than its part, and less of its own: 0.7 of a CPU of which it had 0.3 was seen.) So gives way who is not, if
+/// all are with whom it shares; others split a CPU by their [`crate::weights`].
 pub fn yields(slots: &[Vec<Slot>], content: &[bool]) -> Vec<bool> {
     let meets = |i: usize, j: usize| {
         slots[i]
@@ -17,7 +18,9 @@ pub fn yields(slots: &[Vec<Slot>], content: &[bool]) -> Vec<bool> {
             let mut beside = (0..slots.len())
                 .filter(|&j| j != i && meets(i, j))
                 .peekable();
-            !content[i] && beside.peek().is_some() && beside.all(|j| content[j])
+            !content[i]
+                && beside.peek().is_some()
+                && beside.all(|j| content[j] && slots[j].len() == 1)
         })
         .collect()
 }
@@ -35,9 +38,14 @@ mod tests {
 
     #[test]
     fn who_wants_more_gives_way_to_who_is_content() {
-        let both = [on(&[0, 1]), on(&[1])];
-        assert_eq!(yields(&both, &[true, false]), [false, true]);
-        assert_eq!(yields(&both, &[false, true]), [true, false]);
+        assert_eq!(yields(&[on(&[1]), on(&[1])], &[true, false]), [false, true]);
+        let wide = [on(&[0, 1]), on(&[1])];
+        assert_eq!(yields(&wide, &[false, true]), [true, false]);
+        assert_eq!(
+            yields(&wide, &[true, false]),
+            [false; 2],
+            "it might take all of the shared one"
+        );
     }
 
     #[test]
