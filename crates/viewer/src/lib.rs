@@ -11,21 +11,25 @@
 
 mod api;
 mod cdp;
+mod chain;
 mod counters;
 mod failure;
 mod files;
 mod http;
 pub mod lane;
 mod load;
+mod locks;
 mod model;
 mod moment;
 mod params;
 mod query;
 mod screenshot;
+mod search;
 pub mod spans;
 mod summary;
 mod tables;
 mod virtuals;
+mod waterfall;
 
 pub use http::{Options, Server, serve};
 pub use screenshot::screenshot;

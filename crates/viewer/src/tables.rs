@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::model::Model;
-use crate::query::Sql;
+use crate::query::Session;
 use crate::spans::KINDS;
 
 /// Order of the requests.
@@ -47,19 +47,33 @@ pub struct Request {
     causes: Vec<(String, i64)>,
 }
 
-/// Requests that overlap `[begin, end)`, the first `limit` in this order.
+/// Requests that overlap `[begin, end)` and have `filter` in their path, their worker's name or their status, whatever its
+/// case: the first `limit` in this order.
+#[allow(clippy::too_many_arguments, reason = "what the table can be asked for")]
 pub fn requests(
     model: &Model,
-    sql: &Sql,
+    sql: Session<'_>,
     begin: i64,
     end: i64,
     sort: Sort,
     limit: usize,
+    filter: &str,
 ) -> Result<Requests> {
+    let filter = filter.trim().to_lowercase();
+    let has = |text: &str| text.to_lowercase().contains(&filter);
+    // Names are few, requests are many.
+    let names: Vec<bool> = model.names.iter().map(|n| has(n)).collect();
+    let wanted = |s: &&crate::model::Span| {
+        filter.is_empty()
+            || names[s.name as usize]
+            || s.status.is_some_and(|status| status.to_string() == filter)
+            || has(model.threads[s.end_thread].name_at(s.begin))
+    };
     let mut found: Vec<_> = model
         .spans
         .iter()
         .filter(|s| KINDS[s.kind as usize] == "request" && s.begin < end && s.end > begin)
+        .filter(wanted)
         .collect();
     let total = found.len();
     match sort {
@@ -93,7 +107,7 @@ pub fn requests(
     })
 }
 
-fn causes(sql: &Sql, ids: &[i64]) -> Result<HashMap<i64, Vec<(String, i64)>>> {
+fn causes(sql: Session<'_>, ids: &[i64]) -> Result<HashMap<i64, Vec<(String, i64)>>> {
     let mut causes: HashMap<i64, Vec<(String, i64)>> = HashMap::new();
     if ids.is_empty() {
         return Ok(causes);
@@ -123,7 +137,7 @@ pub struct Matrix {
 }
 
 /// The matrix of a range.
-pub fn matrix(model: &Model, sql: &Sql, begin: i64, end: i64) -> Result<Matrix> {
+pub fn matrix(model: &Model, sql: Session<'_>, begin: i64, end: i64) -> Result<Matrix> {
     let zero = model.meta.begin_ns;
     let chosen = format!(
         "FROM breakdown b JOIN spans s ON s.id = b.span
