@@ -55,6 +55,8 @@ export interface Trace {
 
 export interface Overview {
   requests_per_second: number[];
+  /** The slowest of these requests, ns. */
+  slowest_ns: number[];
   cpu: number[];
   at_hand: number[];
   waiting: number[];

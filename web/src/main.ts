@@ -50,7 +50,7 @@ async function firstRequest(trace: Trace): Promise<Place | undefined> {
 function firstView(trace: Trace, slowest: Place | undefined): ViewState {
   const said = fromHash(location.hash, trace.duration);
   const whole = { begin: 0, end: trace.duration };
-  const base: ViewState = { range: whole, selection: null, tab: "requests", request: null, filter: "" };
+  const base: ViewState = { range: whole, selection: null, tab: "requests", request: null, filter: "", lanes: "" };
   if (!slowest) return { ...base, ...said };
   const { range, selection } = viewOf(slowest, trace.duration);
   const request = slowest.id;
@@ -69,12 +69,18 @@ function toolbar(timeline: Timeline, view: View): HTMLElement {
     h("option", { value: "busy" }, "by busy time"),
     h("option", { value: "requests" }, "by requests"),
   );
+  const lanes = h("input", { type: "search", class: "filter", placeholder: "threads", "aria-label": "Threads to show", title: "only threads with this in their names; several with commas; exec-1$ for the end of a name", spellcheck: "false", oninput: () => view.set({ lanes: lanes.value.trim() }) });
+  lanes.value = view.state.lanes;
+  view.listen((state) => {
+    if (state.lanes !== lanes.value.trim()) lanes.value = state.lanes;
+  });
   const legend = CLASS_TEXT.slice(0, -1).map(([name, text], i) => h("span", { title: text }, swatch(i), name));
   return h(
     "div",
     { class: "toolbar" },
     h("div", { class: "legend" }, ...legend),
     h("span", { class: "grow" }),
+    lanes,
     h("label", {}, "lanes ", sort),
     h("button", { title: "tall lanes, with labels (T)", onclick: () => timeline.toggleTall() }, "tall"),
     h("button", { title: "zoom out (S)", onclick: () => view.zoom(2) }, "−"),

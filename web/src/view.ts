@@ -10,6 +10,8 @@ export interface Range {
 export interface Selection {
   readonly thread: number;
   readonly t: number;
+  /** Whether the waterfall follows to the request that lies there: not where the waterfall itself led. */
+  readonly follow?: boolean;
 }
 
 export type Tab = "diagnosis" | "moment" | "requests" | "waterfall" | "locks" | "matrix" | "query";
@@ -24,6 +26,8 @@ export interface ViewState {
   readonly request: number | null;
   /** What the table of requests is filtered by. */
   readonly filter: string;
+  /** Which threads the timeline shows: parts of their names, with commas; with a `$`, ends of names. All, if there are none. */
+  readonly lanes: string;
 }
 
 /** Narrowest range, ns: below it, nothing that was recorded differs. */
@@ -59,13 +63,14 @@ export function toHash(state: ViewState): string {
   if (state.request !== null) parts.push(`req=${state.request}`);
   parts.push(`tab=${state.tab}`);
   if (state.filter) parts.push(`f=${encodeURIComponent(state.filter)}`);
+  if (state.lanes) parts.push(`lanes=${encodeURIComponent(state.lanes)}`);
   return `#${parts.join("&")}`;
 }
 
 /** What an address says; what it does not say, or says wrongly, is absent. */
 export function fromHash(hash: string, total: number): Partial<ViewState> {
   const params = new URLSearchParams(hash.replace(/^#/, ""));
-  const state: { range?: Range; selection?: Selection; tab?: Tab; request?: number; filter?: string } = {};
+  const state: { range?: Range; selection?: Selection; tab?: Tab; request?: number; filter?: string; lanes?: string } = {};
   const [begin, end] = (params.get("r") ?? "").split(",").map(nanos);
   if (begin !== undefined && end !== undefined && begin < end) state.range = clampRange(begin, end, total);
   const t = nanos(params.get("t") ?? "");
@@ -79,6 +84,8 @@ export function fromHash(hash: string, total: number): Partial<ViewState> {
   if (/^\d+$/.test(request)) state.request = Number(request);
   const filter = params.get("f");
   if (filter) state.filter = filter;
+  const lanes = params.get("lanes");
+  if (lanes) state.lanes = lanes;
   return state;
 }
 
@@ -163,7 +170,7 @@ export class View {
   private restore(): void {
     clearTimeout(this.hashTimer);
     const said = fromHash(location.hash, this.total);
-    const absent = history.state === OURS ? { selection: null, request: null, filter: "" } : {};
+    const absent = history.state === OURS ? { selection: null, request: null, filter: "", lanes: "" } : {};
     const next = { ...absent, ...said };
     if (toHash({ ...this.current, ...next }) !== toHash(this.current)) this.change(next);
   }

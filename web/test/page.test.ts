@@ -295,6 +295,16 @@ describe("the page", () => {
     assert.equal(selection.thread, other);
     assert.ok(begin! <= selection.t && selection.t <= end!);
     assert.match((await step.getAttribute("class")) ?? "", /chosen/);
+    // The timeline shows the threads of the path alone, and all others again when one of them is gone to.
+    await page.getByRole("button", { name: "its threads alone" }).click();
+    const shown = (name: string) => page.evaluate(([id]) => loadline.timeline.locate(id!, 0) !== null, [Number(name)]);
+    const [stranger] = await query(page, "SELECT id FROM threads WHERE name = 'http-nio-8443-Acceptor'");
+    assert.deepEqual([await shown(String(thread)), await shown(String(other)), await shown(String(stranger))], [true, true, false]);
+    await page.keyboard.press("/");
+    await page.keyboard.type("acceptor");
+    await page.locator(".hits [aria-selected=true]").waitFor();
+    await page.keyboard.press("Enter");
+    await page.waitForFunction((id) => loadline.timeline.locate(id, 0) !== null, Number(stranger));
     await page.close();
   });
 
@@ -311,6 +321,10 @@ describe("the page", () => {
     const chosen = await page.evaluate(() => loadline.view.state.selection!);
     assert.equal(chosen.thread, thread);
     assert.ok(Number(begin) <= chosen.t && chosen.t <= Number(end));
+    await page.getByRole("button", { name: "requests that waited" }).click();
+    await page.waitForFunction(() => document.querySelector<HTMLInputElement>(".requests .filter")?.value === "shop.ItemCache");
+    await page.waitForFunction(() => /^\d+ requests/.test(document.querySelector(".requests .controls .quiet")?.textContent ?? ""));
+    await page.goBack();
     await page.getByRole("button", { name: "longest" }).click();
     assert.equal(await page.locator(".locks th[aria-sort]").innerText(), "longest");
     await page.close();

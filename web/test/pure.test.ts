@@ -13,7 +13,7 @@ import { foldShort, shares, shortThread, stretches } from "../src/path.ts";
 import { arrowsOf, strength } from "../src/timeline/arrows.ts";
 import { decodeLanes, pack, paint, runs } from "../src/timeline/columns.ts";
 import { counterLanes, intervalAt, rateText, tell } from "../src/timeline/counters.ts";
-import { commonPrefix, COUNTER_GROUP, IDLE_GROUP, itemAt, layout, type LayoutOptions } from "../src/timeline/layout.ts";
+import { commonPrefix, COUNTER_GROUP, IDLE_GROUP, isWanted, itemAt, layout, type LayoutOptions } from "../src/timeline/layout.ts";
 import { clampRange, fromHash, panRange, toHash, zoomRange } from "../src/view.ts";
 
 test("durations are told in the unit that fits, never as raw nanoseconds", () => {
@@ -53,9 +53,9 @@ test("no range leaves the trace or becomes too narrow", () => {
 });
 
 test("an address holds range, selection, request, tab and filter, and what is wrong in it is left out", () => {
-  const state = { range: { begin: 9_200_000_000, end: 9_500_000_001 }, selection: { thread: 16, t: 9_310_000_000 }, tab: "matrix", request: 17, filter: "GET /a&b" } as const;
-  assert.equal(toHash(state), "#r=9.2,9.500000001&at=16:9.31&req=17&tab=matrix&f=GET%20%2Fa%26b");
-  assert.equal(toHash({ ...state, selection: null, request: null, filter: "" }), "#r=9.2,9.500000001&tab=matrix");
+  const state = { range: { begin: 9_200_000_000, end: 9_500_000_001 }, selection: { thread: 16, t: 9_310_000_000 }, tab: "matrix", request: 17, filter: "GET /a&b", lanes: "exec-1$" } as const;
+  assert.equal(toHash(state), "#r=9.2,9.500000001&at=16:9.31&req=17&tab=matrix&f=GET%20%2Fa%26b&lanes=exec-1%24");
+  assert.equal(toHash({ ...state, selection: null, request: null, filter: "", lanes: "" }), "#r=9.2,9.500000001&tab=matrix");
   assert.deepEqual(fromHash(toHash(state), 20e9), state);
   assert.deepEqual(fromHash("#t=9.2s", 20e9), { range: { begin: 9.15e9, end: 9.25e9 } });
   assert.deepEqual(fromHash("#r=5,2&at=x:1&tab=nothing&req=1.5", 20e9), {});
@@ -67,7 +67,7 @@ function thread(id: number, role: number, times: Partial<Record<number, number>>
   return { id, name: `t${id}`, kind: "platform", tid: null, role, requests, states: 1, depth, times: all };
 }
 
-const OPTIONS: LayoutOptions = { sort: "name", tall: false, folded: new Set([IDLE_GROUP]), selected: null, hasPauses: true, counters: [] };
+const OPTIONS: LayoutOptions = { sort: "name", tall: false, folded: new Set([IDLE_GROUP]), selected: null, hasPauses: true, lanes: "", counters: [] };
 
 test("lanes stand by role, what did nothing comes last and folded", () => {
   const threads = [thread(1, 0, { 0: 5e6, 9: 1e9 }, 2, 1), thread(2, 0, { 9: 1e9 }), thread(3, 0, { 0: 9e6, 9: 1e9 }, 2, 9), thread(4, 1, { 0: 1e8 })];
@@ -75,6 +75,8 @@ test("lanes stand by role, what did nothing comes last and folded", () => {
   assert.deepEqual(titles(OPTIONS), ["GC pauses", "Workers", "t1", "t3", "Poller", "t4", "Did nothing"]);
   assert.deepEqual(titles({ ...OPTIONS, sort: "requests", hasPauses: false }).slice(0, 3), ["Workers", "t3", "t1"]);
   assert.deepEqual(titles({ ...OPTIONS, folded: new Set([0]) }).slice(-2), ["Did nothing", "t2"]);
+  assert.deepEqual(titles({ ...OPTIONS, lanes: "T2, 4$" }), ["GC pauses", "Poller", "t4", "Did nothing", "t2"], "who asks for some sees them");
+  assert.deepEqual(["exec-1", "exec-12"].map((name) => isWanted(name, "exec-1$")), [true, false]);
 });
 
 test("what all names of a group begin with is said once", () => {

@@ -41,6 +41,8 @@ pub struct Api {
     trace: Trace,
     /// As JSON, once somebody asked.
     diagnosis: OnceLock<String>,
+    /// By class and by object, as JSON, once somebody asked.
+    locks: [OnceLock<String>; 2],
     /// Once somebody searched.
     names: OnceLock<Names>,
 }
@@ -53,6 +55,7 @@ impl Api {
             sql: Sql::open(trace)?,
             trace: trace.clone(),
             diagnosis: OnceLock::new(),
+            locks: [OnceLock::new(), OnceLock::new()],
             names: OnceLock::new(),
         })
     }
@@ -127,8 +130,7 @@ impl Api {
                     tables::requests(
                         model,
                         sql,
-                        begin,
-                        end,
+                        (begin, end),
                         sort,
                         limit,
                         params.text_or_none("filter"),
@@ -165,7 +167,15 @@ impl Api {
                         )));
                     }
                 };
-                json(locks(model, sql, by).map_err(|e| Failure::internal(&e))?)
+                // Of the whole trace, and seconds of SQL where it is large: worked out once.
+                let known = &self.locks[by as usize];
+                if let Some(text) = known.get() {
+                    return Ok(Answer::Json(text.clone()));
+                }
+                let told = locks(model, sql, by).map_err(|e| Failure::internal(&e))?;
+                let text =
+                    serde_json::to_string(&told).map_err(|e| Failure::internal(&e.into()))?;
+                Ok(Answer::Json(known.get_or_init(|| text).clone()))
             }
             "/api/search" => json(
                 self.names

@@ -14,9 +14,9 @@ use crate::query::Session;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum By {
     /// All locks of a class.
-    Class,
+    Class = 0,
     /// One object.
-    Object,
+    Object = 1,
 }
 
 /// Rows at most.

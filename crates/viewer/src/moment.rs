@@ -58,6 +58,11 @@ pub struct SpanAt {
 }
 
 impl SpanAt {
+    /// `spans.id`.
+    pub fn id(&self) -> i64 {
+        self.id
+    }
+
     /// One of [`KINDS`].
     pub fn kind(&self) -> &'static str {
         self.kind

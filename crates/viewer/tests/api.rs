@@ -303,6 +303,15 @@ fn the_matrix_of_all_and_the_overview_agree_with_the_figures() {
         &trace["figures"]["requests_per_second"]
     ));
     assert!(close(mean(&overview["cpu"]), &trace["figures"]["cpu"]));
+    let slowest = overview["slowest_ns"]
+        .as_array()
+        .expect("numbers")
+        .iter()
+        .filter_map(Value::as_i64)
+        .max();
+    let whole =
+        &rows("SELECT max(end_ns - begin_ns) FROM spans WHERE kind = 'request' AND complete")[0][0];
+    assert_eq!(slowest, whole.as_i64());
 }
 
 #[test]
@@ -536,7 +545,7 @@ fn a_search_finds_threads_paths_statements_and_locks_and_where_their_longest_is(
 }
 
 #[test]
-fn requests_are_filtered_by_path_worker_and_status() {
+fn requests_are_filtered_by_path_worker_status_statement_and_lock() {
     let total = |filter: &str| {
         number(&get(&format!("/api/requests?limit=5&filter={filter}")).json()["total"])
     };
@@ -551,4 +560,9 @@ fn requests_are_filtered_by_path_worker_and_status() {
     assert_eq!(total("200"), all);
     assert!(0 < total("exec-3") && total("exec-3") < all);
     assert_eq!(total("404"), 0);
+    let asked = "SELECT count(DISTINCT parent) FROM (SELECT s.parent FROM spans q JOIN spans s ON s.id = q.parent WHERE q.kind = 'sql' AND q.name LIKE '%FROM bids%')";
+    assert_eq!(total("from%20bids"), number(&rows(asked)[0][0]));
+    let waited = "SELECT count(DISTINCT r.id) FROM lock_waits w ASOF JOIN (SELECT * FROM spans WHERE kind = 'request') r
+         ON r.thread = w.thread AND r.begin_ns <= w.begin_ns WHERE r.end_ns > w.begin_ns";
+    assert_eq!(total("shop.itemcache"), number(&rows(waited)[0][0]));
 }

@@ -23,20 +23,19 @@ interface Column {
   readonly tip: string;
   readonly cls: string;
   /** What it is sorted by, largest first; by name if it is a text. */
-  readonly key: ((lock: Lock) => number | string) | null;
+  readonly key: (lock: Lock) => number | string;
 }
 
 const COLUMNS: readonly Column[] = [
   { title: "lock", tip: "class of the object that is locked", cls: "", key: (l) => l.class ?? "" },
-  { title: "waits", tip: "how often a thread waited for it", cls: "number", key: (l) => l.waits },
+  { title: "waits", tip: "how often a thread waited for it; click the number for the requests that waited", cls: "number", key: (l) => l.waits },
   { title: "waited", tip: "all waits together", cls: "number", key: (l) => l.wait_ns },
   { title: "longest", tip: "the longest wait: click a row to go there", cls: "number", key: (l) => l.longest_ns },
-  { title: "threads", tip: "threads that waited for it", cls: "number", key: (l) => l.waiters },
-  { title: "convoy", tip: "most threads that waited at a time: click the number to go there", cls: "number", key: (l) => l.convoy },
+  { title: "convoy", tip: "waiters at most: threads that waited for it at a time; click the number to go there", cls: "number", key: (l) => l.convoy },
   { title: "holds", tip: "how often it was held while another waited", cls: "number", key: (l) => l.holds },
   { title: "held", tip: "how long it was held while another waited; the longest hold in the tooltip", cls: "number", key: (l) => l.held_ns },
   { title: "its owners meanwhile", tip: "what those who had it did while others waited", cls: "", key: (l) => l.meanwhile[1] / (l.held_ns || 1) },
-  { title: "held most by", tip: "the thread that had it longest while others waited", cls: "", key: (l) => l.owner ?? "" },
+  { title: "held by", tip: "the thread that had it longest while others waited", cls: "", key: (l) => l.owner ?? "" },
 ];
 
 export class LocksPanel implements Panel {
@@ -54,6 +53,7 @@ export class LocksPanel implements Panel {
   async load(): Promise<void> {
     this.abort.abort();
     this.abort = new AbortController();
+    if (!this.element.hasChildNodes()) this.element.append(h("p", { class: "quiet empty" }, "adding up waits and holds…"));
     const { total, locks } = await api.locks(this.by, this.abort.signal);
     this.show(total, locks);
   }
@@ -64,7 +64,7 @@ export class LocksPanel implements Panel {
     const told = total === 0 ? "no thread waited for a lock" : `${grouped(total)} ${this.by === "class" ? "classes" : "objects"} of locks that threads waited for, in the whole trace${locks.length < total ? `; the ${grouped(locks.length)} most waited for are told` : ""}`;
     const column = COLUMNS[this.sort];
     const sorted = locks.toSorted((a, b) => {
-      const [p, q] = [column?.key?.(a) ?? 0, column?.key?.(b) ?? 0];
+      const [p, q] = [column?.key(a) ?? 0, column?.key(b) ?? 0];
       return typeof p === "string" ? p.localeCompare(String(q)) : Number(q) - p;
     });
     const heads = COLUMNS.map((c, i) =>
@@ -106,17 +106,21 @@ export class LocksPanel implements Panel {
     return h(
       "tr",
       { onclick: goLongest, title: `${name}${object}` },
-      h("td", {}, h("button", { class: "link", title: `${name}${object}: go to the longest wait` }, abbreviate(name, 32)), h("span", { class: "quiet" }, object)),
-      h("td", { class: "number" }, grouped(l.waits)),
+      h("td", {}, h("button", { class: "link", title: `${name}${object}: go to the longest wait` }, abbreviate(name, 33)), h("span", { class: "quiet" }, object)),
+      h("td", { class: "number" }, l.class === null ? grouped(l.waits) : h("button", { class: "link", "aria-label": `${l.waits} waits: requests that waited for it`, title: `by ${grouped(l.waiters)} threads; click for the requests that waited`, onclick: (event) => this.goRequests(event, name) }, grouped(l.waits))),
       h("td", { class: "number strong" }, duration(l.wait_ns)),
       h("td", { class: "number" }, duration(l.longest_ns)),
-      h("td", { class: "number" }, grouped(l.waiters)),
       h("td", { class: "number" }, l.convoy > 1 ? h("button", { class: "link", title: "go to when most threads waited", onclick: (event) => this.goConvoy(event, l) }, grouped(l.convoy)) : grouped(l.convoy)),
       h("td", { class: "number" }, grouped(l.holds)),
       h("td", { class: "number", title: `longest hold ${duration(l.longest_hold_ns)}` }, duration(l.held_ns)),
       h("td", { class: "meanwhile" }, l.held_ns > 0 ? bar : null, h("span", { class: "quiet" }, most && l.held_ns > 0 ? `${percent(most[2])} ${most[0]}` : "")),
-      h("td", { class: "quiet", title: l.owner ? `${l.owner} had it ${duration(l.owner_ns)} of ${duration(l.held_ns)}; ${grouped(l.owners)} threads had it` : "" }, l.owner ? `${shortThread(l.owner)}${l.owners > 1 ? ` ${percent(l.owner_ns / (l.held_ns || 1))}` : ""}` : ""),
+      h("td", { class: "quiet", title: l.owner ? `${l.owner} had it ${duration(l.owner_ns)} of ${duration(l.held_ns)}; ${grouped(l.owners)} threads had it` : "" }, l.owner ? shortThread(l.owner) : ""),
     );
+  }
+
+  private goRequests(event: Event, lock: string): void {
+    event.stopPropagation();
+    this.view.go({ tab: "requests", filter: lock });
   }
 
   private goConvoy(event: Event, l: Lock): void {

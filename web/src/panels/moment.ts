@@ -22,12 +22,12 @@ export class MomentPanel {
     private readonly reveal: (thread: number) => void,
   ) {
     view.listen((state, before) => {
-      if (state.selection !== before.selection) void this.load(state.request === before.request);
+      if (state.selection !== before.selection) void this.load();
     });
   }
 
-  /** Fetches the chosen interval; its request becomes that of the waterfall, if it is to `lead`. */
-  async load(lead = false): Promise<void> {
+  /** Fetches the chosen interval. */
+  async load(): Promise<void> {
     const selection = this.view.state.selection;
     this.abort.abort();
     this.abort = new AbortController();
@@ -44,7 +44,7 @@ export class MomentPanel {
       this.wakings.replaceChildren();
       this.show(this.current);
       const request = this.current.spans.find((span) => span.kind === "request");
-      if (lead && request && request.id !== this.view.state.request) this.view.set({ request: request.id });
+      if (selection.follow && request && request.id !== this.view.state.request) this.view.set({ request: request.id });
       if (this.current.waker) {
         const chain = await api.chain(selection.thread, selection.t, signal);
         this.chosen(this.current, chain);
@@ -67,7 +67,7 @@ export class MomentPanel {
     if (t < 0 || t >= this.view.total) return;
     const { begin, end } = this.view.range;
     const range = t < begin || t > end ? clampRange(t - (end - begin) / 2, t + (end - begin) / 2, this.view.total) : this.view.range;
-    this.view.set({ selection: { thread: moment.thread, t }, range });
+    this.view.set({ selection: { thread: moment.thread, t, follow: true }, range });
   }
 
   private explain(text: string): void {

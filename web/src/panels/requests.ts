@@ -23,7 +23,7 @@ export class RequestsPanel implements Panel {
   private sort = "duration";
   private wholeTrace = true;
   private abort = new AbortController();
-  private readonly box = h("input", { type: "search", class: "filter", placeholder: "path, worker or status", "aria-label": "Filter requests", spellcheck: "false" });
+  private readonly box = h("input", { type: "search", class: "filter", placeholder: "path, worker, SQL, lock", "aria-label": "Filter requests", title: "requests with this in their path, worker, statements or the class of a lock that they waited for, or with this status", spellcheck: "false" });
   private readonly note = h("span", { class: "quiet" });
   private readonly body = h("div", { class: "scroll" });
   private timer = 0;

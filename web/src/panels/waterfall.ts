@@ -22,9 +22,14 @@ const SHORT_KINDS: Readonly<Record<string, string>> = { pool_wait: "pool: waitin
 /** Part of the request below which steps are told together. */
 const SHORT = 0.005;
 
+/** What a request's thread waits for while another is on the path, by what its state is drawn as. */
+const AWAITED: Readonly<Record<string, string>> = {
+  lock: "a lock", pool: "the pool", socket: "a socket", file: "a file", gc: "the virtual machine (a collection, a safepoint)", other: "another thread",
+};
+
 /** What a thread does, by the cause of its state. */
 const DOING: Readonly<Record<string, string>> = {
-  running: "runs", runnable: "waits for a CPU", preempted: "is preempted: waits for a CPU", gc: "is stopped by the collector", safepoint: "is stopped at a safepoint", idle: "has nothing to do",
+  running: "runs", runnable: "waits for a CPU", preempted: "is preempted", gc: "is stopped by the collector", safepoint: "is stopped at a safepoint", idle: "has nothing to do",
   lock: "waits for", pool: "waits for the pool", socket: "waits for", file: "waits for", unknown: "is not known", other: "waits for something else",
 };
 
@@ -89,7 +94,8 @@ export class WaterfallPanel implements Panel {
       h("span", { class: "strong" }, `${w.complete ? "" : "≥ "}${duration(total)}`),
       h("span", { class: "quiet" }, [w.status === null ? "" : String(w.status), shortThread(w.thread_name), `at ${moment(w.begin, 1e6)}`, w.peer ?? ""].filter(Boolean).join(" · ")),
       h("span", { class: "grow" }),
-      h("button", { onclick: () => this.inTimeline(begin, end), title: "all of the request in the timeline" }, "in the timeline"),
+      h("button", { onclick: () => this.inTimeline(begin, end, ""), title: "all of the request in the timeline" }, "in the timeline"),
+      h("button", { onclick: () => this.inTimeline(begin, end, w.threads.map((t) => `${shortThread(t.name)}$`).join()), title: "in the timeline, with the threads of its path alone" }, "its threads alone"),
     );
     this.plot.replaceChildren(this.axis(w, begin, end), ...w.bars.map((bar) => this.bar(bar, begin, end)), this.threads(w));
     if (w.left_out > 0) this.plot.append(h("p", { class: "quiet" }, `${w.left_out} more spans are not shown`));
@@ -168,7 +174,7 @@ export class WaterfallPanel implements Panel {
   /** What the request's own thread waited for, while others decided when that ended. */
   private waited(w: Waterfall, stretch: readonly Step[], first: Step, total: number): HTMLElement {
     const end = stretch.at(-1)?.end ?? first.end;
-    const what = first.meanwhile?.waited_on ? abbreviate(first.meanwhile.waited_on, 40) : (first.meanwhile?.class ?? "another thread");
+    const what = first.meanwhile?.waited_on ? abbreviate(first.meanwhile.waited_on, 24) : (AWAITED[first.meanwhile?.class ?? ""] ?? "another thread");
     const own = w.bars.find((b) => b.id === w.id)?.pieces.find(([, from, to]) => from <= first.begin && first.begin < to)?.[0] ?? w.thread;
     const handed = new Set(stretch.map((s) => s.thread)).size;
     return h(
@@ -176,7 +182,7 @@ export class WaterfallPanel implements Panel {
       {},
       h(
         "button",
-        { class: "step waited", title: first.meanwhile?.waited_on ?? "", onclick: () => this.go(own, first.begin, end) },
+        { class: "step waited", title: `${w.thread_name} waits for ${first.meanwhile?.waited_on ?? what}`, onclick: () => this.go(own, first.begin, end) },
         swatch(classOfCause(first.meanwhile?.class ?? "other")),
         h("span", { class: "number strong" }, duration(end - first.begin)),
         h("span", { class: "what" }, h("b", {}, shortThread(w.thread_name)), ` waits for ${what}`, h("span", { class: "quiet" }, handed > 1 ? `  through ${handed} threads` : "")),
@@ -222,9 +228,9 @@ export class WaterfallPanel implements Panel {
     );
   }
 
-  private inTimeline(begin: number, end: number): void {
+  private inTimeline(begin: number, end: number, lanes: string): void {
     const margin = (end - begin) * 0.1;
-    this.view.go({ range: clampRange(begin - margin, end + margin, this.view.total) });
+    this.view.go({ range: clampRange(begin - margin, end + margin, this.view.total), lanes });
     if (this.shown) this.reveal(this.shown.thread);
   }
 

@@ -3,6 +3,7 @@
 
 import type { Link } from "../api.ts";
 import type { Palette } from "../palette.ts";
+import { shortThread } from "../path.ts";
 
 export interface Arrow {
   readonly x: number;
@@ -59,7 +60,7 @@ export function drawArrows(context: CanvasRenderingContext2D, arrows: readonly A
     context.fill();
     context.globalAlpha = 1;
     // Beside its beginning, or where it leaves the view on the way there.
-    if (rank === 0) label(context, palette, font, `woken by ${name}`, x, Math.min(bottom - 12, Math.max(top + 12, start)), right);
+    if (rank === 0) label(context, palette, font, `woken by ${shortThread(name)}`, x, Math.min(bottom - 12, Math.max(top + 12, start)), right);
   }
 }
 

@@ -58,7 +58,7 @@ export class Timeline {
     this.listen();
     new ResizeObserver(() => this.resize()).observe(this.element);
     view.listen((state, before) => {
-      if (state.selection !== before.selection) this.relayout();
+      if (state.selection !== before.selection || state.lanes !== before.lanes) this.relayout();
       this.schedule();
     });
     onPaletteChange(() => this.data.repaint());
@@ -91,7 +91,9 @@ export class Timeline {
   reveal(thread: number): void {
     const found = () => this.whole.items.find((item) => item.kind === "lane" && item.id === thread);
     if (!found()) {
+      // It may be folded away, or not among those that were asked for.
       this.folded.clear();
+      if (this.view.state.lanes) this.view.set({ lanes: "" });
       this.relayout();
     }
     const item = found();
@@ -111,7 +113,7 @@ export class Timeline {
     const next = lanes[index < 0 ? 0 : index + direction];
     if (!next) return;
     const t = selected?.t ?? (this.view.range.begin + this.view.range.end) / 2;
-    this.view.set({ selection: { thread: next.id, t } });
+    this.view.set({ selection: { thread: next.id, t, follow: true } });
     this.reveal(next.id);
   }
 
@@ -122,6 +124,7 @@ export class Timeline {
       folded: this.folded,
       selected: this.view.state.selection?.thread ?? null,
       hasPauses: this.trace.pauses > 0,
+      lanes: this.view.state.lanes,
       counters: this.counters.lanes.map((lane) => lane.title),
     });
     this.spacer.style.height = `${this.whole.height + AXIS_HEIGHT}px`;
@@ -264,7 +267,7 @@ export class Timeline {
     if (item.kind === "counter") return;
     const { begin, end } = this.view.range;
     const t = x < GUTTER ? (begin + end) / 2 : timeAt(this.scene([], 0), x);
-    this.view.go({ selection: { thread: item.id, t: Math.round(t) } });
+    this.view.go({ selection: { thread: item.id, t: Math.round(t), follow: true } });
   }
 
   private leave(): void {
