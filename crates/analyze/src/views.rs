@@ -80,7 +80,7 @@ pub const ALL: [View; 10] = [
     },
     View {
         name: "lock_holds",
-        doc: "A time in which a thread had a lock that another waited for: class, object, owner, wait (the one that its end ended), begin_ns, end_ns. Those of one lock do not overlap.",
+        doc: "A time in which a thread had a lock that another waited for: class, object, owner, wait (the one that its end ended), begin_ns, end_ns. Those of one lock do not overlap, and leave no gap while one waits.",
         example: "SELECT h.class, t.name AS owner, count(*) AS holds, ms(avg(h.end_ns - h.begin_ns)) AS mean FROM lock_holds h JOIN threads t ON t.id = h.owner GROUP BY ALL ORDER BY holds DESC LIMIT 10",
         sql: "CREATE VIEW lock_holds AS
             SELECT * FROM lock_holds_within(-9223372036854775807, 9223372036854775807)",
