@@ -55,6 +55,8 @@ export interface Trace {
 
 export interface Overview {
   requests_per_second: number[];
+  /** The slowest of these requests, ns. */
+  slowest_ns: number[];
   cpu: number[];
   at_hand: number[];
   waiting: number[];
@@ -118,6 +120,97 @@ export interface Request {
   status: number | null;
   complete: boolean;
   causes: [string, number][];
+}
+
+/** A blocked interval and who ended it. */
+export interface Link {
+  thread: number;
+  thread_name: string;
+  begin: number;
+  end: number;
+  class: string;
+  waited_on: string | null;
+  waker: number;
+  waker_name: string;
+}
+
+export interface Bar {
+  id: number;
+  kind: string;
+  name: string;
+  depth: number;
+  begin: number;
+  end: number;
+  complete: boolean;
+  /** Thread, begin, end. */
+  pieces: [number, number, number][];
+}
+
+/** A stretch of a critical path. */
+export interface Step {
+  begin: number;
+  end: number;
+  thread: number;
+  thread_name: string;
+  cause: string;
+  hops: number;
+  waited_on: string | null;
+  resource: string | null;
+  /** Kind and name of the innermost span. */
+  inside: [string, string] | null;
+  /** What the request's own thread waited for. */
+  meanwhile: { class: string; waited_on: string | null } | null;
+}
+
+export interface Waterfall {
+  id: number;
+  name: string;
+  thread: number;
+  thread_name: string;
+  begin: number;
+  end: number;
+  status: number | null;
+  peer: string | null;
+  complete: boolean;
+  bars: Bar[];
+  left_out: number;
+  path: Step[];
+  more_steps: boolean;
+  threads: { id: number; name: string }[];
+}
+
+export interface Lock {
+  class: string | null;
+  object: number | null;
+  objects: number;
+  kind: string;
+  waits: number;
+  wait_ns: number;
+  longest_ns: number;
+  waiters: number;
+  convoy: number;
+  convoy_at: number;
+  holds: number;
+  held_ns: number;
+  longest_hold_ns: number;
+  owner: string | null;
+  owner_ns: number;
+  owners: number;
+  /** What its owners did while others waited: running, runnable, lock, I/O, other. */
+  meanwhile: [number, number, number, number, number];
+  /** Thread, begin, end. */
+  longest: [number, number, number];
+}
+
+export interface Hit {
+  kind: string;
+  name: string;
+  count: number;
+  total: number;
+  thread: number;
+  begin: number;
+  end: number;
+  request: number | null;
 }
 
 export interface Matrix {
@@ -194,13 +287,17 @@ async function json<T>(path: string, params: Record<string, Value>, signal?: Abo
 export const api = {
   trace: () => json<Trace>("trace", {}),
   overview: (bins: number) => json<Overview>("overview", { bins }),
-  lanes: async (begin: number, end: number, px: number, threads: readonly number[]) =>
-    (await get("lanes", { begin, end, px, threads: threads.join(",") })).arrayBuffer(),
+  lanes: async (begin: number, end: number, px: number, threads: readonly number[], signal?: AbortSignal) =>
+    (await get("lanes", { begin, end, px, threads: threads.join(",") }, signal)).arrayBuffer(),
   spans: (begin: number, end: number, px: number, threads: readonly number[]) =>
     json<SpanRows>("spans", { begin, end, px, threads: threads.join(",") }),
   at: (thread: number, t: number, signal?: AbortSignal) => json<Moment>("at", { thread, t: Math.round(t) }, signal),
-  requests: (begin: number, end: number, sort: string, limit: number, signal?: AbortSignal) =>
-    json<{ total: number; requests: Request[] }>("requests", { begin, end, sort, limit }, signal),
+  requests: (begin: number, end: number, sort: string, limit: number, filter: string, signal?: AbortSignal) =>
+    json<{ total: number; requests: Request[] }>("requests", { begin, end, sort, limit, filter }, signal),
+  waterfall: (id: number, signal?: AbortSignal) => json<Waterfall>("waterfall", { id }, signal),
+  chain: (thread: number, t: number, signal?: AbortSignal) => json<Link[]>("chain", { thread, t: Math.round(t) }, signal),
+  locks: (by: "class" | "object", signal?: AbortSignal) => json<{ total: number; locks: Lock[] }>("locks", { by }, signal),
+  search: (q: string, signal?: AbortSignal) => json<Hit[]>("search", { q }, signal),
   counters: (bins: number) => json<CounterLanes>("counters", { bins }),
   /** Name, value, whether it is an estimate. */
   requestCounters: (id: number, signal?: AbortSignal) => json<[string, number, boolean][]>("request_counters", { id }, signal),

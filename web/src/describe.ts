@@ -1,12 +1,13 @@
 // A moment in words: what the tooltip says in short and the Moment tab in full.
 
 import type { Moment } from "./api.ts";
+import { abbreviate } from "./abbreviate.ts";
 import { CLASS_TEXT, CLASSES, KIND_TEXT } from "./palette.ts";
 
 /** The kinds of spans of the API, in its order. */
 const KINDS = ["connection", "tls_full", "tls_resumed", "request", "service", "pool_wait", "pool_use", "sql", "app_state", "user", "other"];
 
-export function classIndex(moment: Moment): number {
+export function classIndex(moment: Pick<Moment, "class">): number {
   return Math.max(0, (CLASSES as readonly string[]).indexOf(moment.class));
 }
 
@@ -53,14 +54,14 @@ export function meaning(moment: Moment): string {
   return CLASS_TEXT[classIndex(moment)]?.[1] ?? "";
 }
 
-/** What was waited on: `monitor of shop.ItemCache`, or in short without its package. */
+/** What was waited on: `monitor of shop.ItemCache`, or in short with its package abbreviated. */
 export function waitText(moment: Moment, short = false): string | null {
   const { wait } = moment;
   if (!wait) return null;
   const what = { monitor_enter: "monitor of", monitor_wait: "Object.wait on", park: "parked on" }[wait.kind] ?? wait.kind;
   const object = wait.object === null ? "" : ` @${wait.object.toString(16)}`;
   const name = wait.class ?? "an unknown object";
-  return short ? `${what} ${name.replace(/^([a-z_]\w*\.){3,}/, "")}` : `${what} ${name}${object}`;
+  return short ? `${what} ${abbreviate(name, 36)}` : `${what} ${name}${object}`;
 }
 
 /** `read(52)`: the system call that the thread was blocked in. */

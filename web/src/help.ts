@@ -11,7 +11,8 @@ const KEYS: readonly (readonly [string, string])[] = [
   ["Z", "zoom to the chosen interval"],
   ["F", "fit the whole trace"],
   ["T", "tall lanes, with labels"],
-  ["1 – 5", "tabs"],
+  ["1 – 7", "tabs"],
+  ["/", "search: threads, paths, SQL, locks (↑ ↓, Enter)"],
   ["Esc", "close, or let go of the chosen interval"],
   ["?", "this help"],
 ];

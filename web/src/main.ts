@@ -7,11 +7,14 @@ import { Help } from "./help.ts";
 import { OverviewStrip } from "./overview.ts";
 import { CLASS_TEXT, onPaletteChange, publishColours } from "./palette.ts";
 import { DiagnosisPanel } from "./panels/diagnosis.ts";
+import { LocksPanel } from "./panels/locks.ts";
 import { MatrixPanel } from "./panels/matrix.ts";
 import { MomentPanel } from "./panels/moment.ts";
 import { QueryPanel } from "./panels/query.ts";
 import { RequestsPanel, viewOf } from "./panels/requests.ts";
 import { Tabs } from "./panels/tabs.ts";
+import { WaterfallPanel } from "./panels/waterfall.ts";
+import { Search } from "./search.ts";
 import { counterLanes } from "./timeline/counters.ts";
 import { Timeline } from "./timeline/timeline.ts";
 import type { Sort } from "./timeline/layout.ts";
@@ -24,13 +27,19 @@ const root = document.getElementById("app") ?? document.body;
 /** Attaching an agent to a running JVM slows its requests for about this long, ns. */
 const ATTACH_NS = 1.5e9;
 
-/** The slowest request of what the address asks for; without that, of what attaching did not slow. */
-async function slowestRequest(trace: Trace): Promise<Request | undefined> {
+/** What a first view is about. */
+type Place = Pick<Request, "id" | "thread" | "begin" | "end">;
+
+/** The request that the address names, else the slowest of the range that it asks for; without that, of what attaching did not slow. */
+async function firstRequest(trace: Trace): Promise<Place | undefined> {
   const { duration } = trace;
-  const asked = fromHash(location.hash, duration).range;
+  const { request, range: asked } = fromHash(location.hash, duration);
+  // A request of another trace leads nowhere, and the panel says so.
+  const named = typeof request === "number" ? await api.waterfall(request).catch(() => undefined) : undefined;
+  if (named) return named;
   const later = { begin: duration > 4 * ATTACH_NS ? ATTACH_NS : 0, end: duration };
   for (const range of asked ? [asked] : [later, { begin: 0, end: duration }]) {
-    const { requests } = await api.requests(range.begin, range.end, "duration", 50);
+    const { requests } = await api.requests(range.begin, range.end, "duration", 50, "");
     const found = requests.find((r) => r.complete && r.begin >= range.begin) ?? requests[0];
     if (found) return found;
   }
@@ -38,17 +47,18 @@ async function slowestRequest(trace: Trace): Promise<Request | undefined> {
 }
 
 /** The first view: around the slowest request, which is what most people come to ask about. */
-function firstView(trace: Trace, slowest: Request | undefined): ViewState {
+function firstView(trace: Trace, slowest: Place | undefined): ViewState {
   const said = fromHash(location.hash, trace.duration);
   const whole = { begin: 0, end: trace.duration };
-  const base: ViewState = { range: whole, selection: null, tab: "requests" };
+  const base: ViewState = { range: whole, selection: null, tab: "requests", request: null, filter: "", lanes: "" };
   if (!slowest) return { ...base, ...said };
   const { range, selection } = viewOf(slowest, trace.duration);
-  if (said.range) return { ...base, selection, ...said };
+  const request = slowest.id;
+  if (said.range) return { ...base, selection, request, ...said };
   // Wide enough to see what the other workers did meanwhile, narrow enough to see single states.
   const middle = (range.begin + range.end) / 2;
   const half = Math.max((range.end - range.begin) / 2, 60e6);
-  return { ...base, range: clampRange(middle - half, middle + half, trace.duration), selection, ...said };
+  return { ...base, range: clampRange(middle - half, middle + half, trace.duration), selection, request, ...said };
 }
 
 function toolbar(timeline: Timeline, view: View): HTMLElement {
@@ -59,12 +69,18 @@ function toolbar(timeline: Timeline, view: View): HTMLElement {
     h("option", { value: "busy" }, "by busy time"),
     h("option", { value: "requests" }, "by requests"),
   );
+  const lanes = h("input", { type: "search", class: "filter", placeholder: "threads", "aria-label": "Threads to show", title: "only threads with this in their names; several with commas; exec-1$ for the end of a name", spellcheck: "false", oninput: () => view.set({ lanes: lanes.value.trim() }) });
+  lanes.value = view.state.lanes;
+  view.listen((state) => {
+    if (state.lanes !== lanes.value.trim()) lanes.value = state.lanes;
+  });
   const legend = CLASS_TEXT.slice(0, -1).map(([name, text], i) => h("span", { title: text }, swatch(i), name));
   return h(
     "div",
     { class: "toolbar" },
     h("div", { class: "legend" }, ...legend),
     h("span", { class: "grow" }),
+    lanes,
     h("label", {}, "lanes ", sort),
     h("button", { title: "tall lanes, with labels (T)", onclick: () => timeline.toggleTall() }, "tall"),
     h("button", { title: "zoom out (S)", onclick: () => view.zoom(2) }, "−"),
@@ -73,7 +89,7 @@ function toolbar(timeline: Timeline, view: View): HTMLElement {
   );
 }
 
-function bindKeys(view: View, timeline: Timeline, moment: MomentPanel, help: Help): void {
+function bindKeys(view: View, timeline: Timeline, moment: MomentPanel, search: Search, help: Help): void {
   const actions: Record<string, () => void> = {
     w: () => view.zoom(0.7),
     s: () => view.zoom(1 / 0.7),
@@ -82,6 +98,7 @@ function bindKeys(view: View, timeline: Timeline, moment: MomentPanel, help: Hel
     f: () => view.fit(),
     t: () => timeline.toggleTall(),
     z: () => moment.zoom(),
+    "/": () => search.focus(),
     "?": () => help.toggle(),
     ArrowLeft: () => moment.step(-1),
     ArrowRight: () => moment.step(1),
@@ -92,7 +109,7 @@ function bindKeys(view: View, timeline: Timeline, moment: MomentPanel, help: Hel
       view.set({ selection: null });
     },
   };
-  TABS.forEach((tab, i) => (actions[String(i + 1)] = () => view.set({ tab })));
+  TABS.forEach((tab, i) => (actions[String(i + 1)] = () => view.go({ tab })));
   addEventListener("keydown", (event) => {
     const typing = event.target instanceof HTMLElement && event.target.matches("textarea, select, input");
     if (typing || help.element.open || event.ctrlKey || event.metaKey || event.altKey) return;
@@ -123,7 +140,7 @@ async function start(): Promise<void> {
   const bins = Math.min(Math.round(innerWidth / 3), Math.max(60, Math.round(trace.duration / 1e8)));
   const overview = await api.overview(bins);
   const counters = counterLanes(await api.counters(1000));
-  const slowest = await slowestRequest(trace);
+  const slowest = await firstRequest(trace);
   document.title = `${trace.meta.target.name} · Loadline`;
   const view = new View(trace.duration, firstView(trace, slowest));
   const tooltip = new Tooltip();
@@ -134,17 +151,17 @@ async function start(): Promise<void> {
   };
   const timeline: Timeline = new Timeline(trace, counters, view, tooltip, check);
   const reveal = (thread: number) => timeline.reveal(thread);
-  const moment = new MomentPanel(view, (chosen) => timeline.pin(chosen), reveal);
+  const moment = new MomentPanel(view, (chosen, chain) => timeline.pin(chosen, chain), reveal);
   const requests = new RequestsPanel(view, reveal);
-  if (slowest && !location.hash) requests.mark(slowest);
+  const search = new Search(view, reveal);
   const query = new QueryPanel();
   const diagnosis = new DiagnosisPanel(view, (sql) => {
-    view.set({ tab: "query" });
+    view.go({ tab: "query" });
     query.ask(sql);
   });
-  const tabs = new Tabs(view, { diagnosis, requests, matrix: new MatrixPanel(view), query }, moment.element);
+  const tabs = new Tabs(view, { diagnosis, requests, waterfall: new WaterfallPanel(view, reveal), locks: new LocksPanel(view, reveal), matrix: new MatrixPanel(view), query }, moment.element);
   root.replaceChildren(
-    topBar(trace, () => help.toggle()),
+    topBar(trace, search.element, () => help.toggle()),
     ...[missingLevels(trace)].filter((n) => n !== null),
     new OverviewStrip(overview, view).element,
     toolbar(timeline, view),
@@ -154,7 +171,7 @@ async function start(): Promise<void> {
     tooltip.element,
     help.element,
   );
-  bindKeys(view, timeline, moment, help);
+  bindKeys(view, timeline, moment, search, help);
   Object.assign(window, { loadline: { view, timeline } });
   await Promise.all([moment.load().then(() => (ready.moment = true)), tabs.ready.then(() => (ready.tabs = true))]);
   const selected = view.state.selection;

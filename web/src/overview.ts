@@ -1,19 +1,20 @@
-// The whole trace in two thin charts, throughput and CPU, with the visible range marked.
+// The whole trace in three thin charts, throughput, the slowest responses and CPU, with the visible range marked.
 // Dragging chooses a range; dragging the marked range moves it.
 
 import type { Overview } from "./api.ts";
 import { h } from "./dom.ts";
-import { digits, percent } from "./format.ts";
+import { digits, duration, percent } from "./format.ts";
 import { onPaletteChange, palette } from "./palette.ts";
 import { GUTTER } from "./timeline/draw.ts";
 import { clampRange, type View } from "./view.ts";
 
-const HEIGHT = 60;
-const ROW = 27;
+const ROW = 21;
+const STEP = ROW + 2;
+const HEIGHT = 3 * STEP + 2;
 
 export class OverviewStrip {
   readonly element: HTMLElement;
-  private readonly canvas = h("canvas", { "aria-label": "Throughput and CPU of the whole trace", role: "img" });
+  private readonly canvas = h("canvas", { "aria-label": "Throughput, slowest responses and CPU of the whole trace", role: "img" });
   private drag: { from: number; moving: number | null } | null = null;
 
   constructor(
@@ -36,6 +37,7 @@ export class OverviewStrip {
         "div",
         { class: "overview-names" },
         h("div", {}, h("b", {}, "Throughput"), h("span", {}, `peak ${digits(peak)}/s`)),
+        h("div", {}, h("b", {}, "Slowest"), h("span", { title: "the slowest request of each moment" }, data.requests_per_second.some((v) => v > 0) ? `peak ${duration(Math.max(...data.slowest_ns))}` : "")),
         h(
           "div",
           {},
@@ -101,8 +103,9 @@ export class OverviewStrip {
     context.scale(ratio, ratio);
     const peak = Math.max(...this.data.requests_per_second, 1e-9);
     area(context, this.data.requests_per_second, width, 2, ROW, peak, colours.accent);
-    area(context, this.data.cpu, width, 2 + ROW + 2, ROW, 1, colours.classes[0] ?? colours.accent);
-    steps(context, this.data.at_hand, width, 2 + ROW + 2, ROW, colours.text);
+    bars(context, this.data.slowest_ns, width, 2 + STEP, ROW, colours.muted);
+    area(context, this.data.cpu, width, 2 + 2 * STEP, ROW, 1, colours.classes[0] ?? colours.accent);
+    steps(context, this.data.at_hand, width, 2 + 2 * STEP, ROW, colours.text);
     this.drawRange(context, width);
   }
 
@@ -120,6 +123,17 @@ export class OverviewStrip {
     context.lineWidth = 1.5;
     context.strokeRect(x0 + 0.75, 0.75, Math.max(1, x1 - x0 - 1.5), HEIGHT - 1.5);
   }
+}
+
+/** A bar for each value, of the whole height for the largest. */
+function bars(context: CanvasRenderingContext2D, values: readonly number[], width: number, top: number, height: number, colour: string): void {
+  const most = Math.max(...values, 1);
+  const step = width / values.length;
+  context.fillStyle = colour;
+  values.forEach((value, i) => {
+    const tall = (value / most) * (height - 1);
+    if (value > 0) context.fillRect(i * step, top + height - tall, Math.max(1, step - 1), tall);
+  });
 }
 
 /** A line that keeps its value until the next: parts of one. */

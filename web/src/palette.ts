@@ -64,6 +64,10 @@ export interface Palette {
   readonly lane: string;
   readonly accent: string;
   readonly selected: string;
+  /** Text of what went wrong. */
+  readonly bad: string;
+  /** Arrows of wake-ups: no state has it. */
+  readonly arrow: string;
 }
 
 const LIGHT: Palette = {
@@ -76,12 +80,14 @@ const LIGHT: Palette = {
   ],
   text: "#1c232b",
   muted: "#5c6773",
-  faint: "#8a94a0",
+  faint: "#616c78",
   line: "#e3e7eb",
   panel: "#ffffff",
   lane: "#f7f8fa",
   accent: "#1f5fbf",
   selected: "#e8f0fb",
+  bad: "#b34700",
+  arrow: "#7a1fa2",
 };
 
 const DARK: Palette = {
@@ -94,34 +100,71 @@ const DARK: Palette = {
   ],
   text: "#e4e8ed",
   muted: "#9aa5b1",
-  faint: "#6d7884",
+  faint: "#8f9aa7",
   line: "#2a313a",
   panel: "#14181d",
   lane: "#191e24",
   accent: "#74a9ff",
   selected: "#1d2a3d",
+  bad: "#ff8a4c",
+  arrow: "#d7a6ff",
 };
 
 /** Both, for whoever compares them. */
 export const PALETTES: Readonly<Record<"light" | "dark", Palette>> = { light: LIGHT, dark: DARK };
 
+export type Theme = "system" | "light" | "dark";
+
+const THEMES: readonly Theme[] = ["system", "light", "dark"];
+const KEPT = "loadline-theme";
+
 // Outside of a browser (in tests of what is pure) there is nobody to ask.
 const dark = typeof matchMedia === "function" ? matchMedia("(prefers-color-scheme: dark)") : null;
+const listeners: (() => void)[] = [];
+let chosen: Theme = kept();
 
-/** The palette that the reader's system asks for. */
-export function palette(): Palette {
-  return dark?.matches ? DARK : LIGHT;
+/** What this reader chose before; a browser may refuse to keep it. */
+function kept(): Theme {
+  try {
+    return THEMES.find((t) => t === localStorage.getItem(KEPT)) ?? "system";
+  } catch {
+    return "system";
+  }
 }
 
-/** Calls back when the reader's system changes between light and dark. */
+/** What the reader chose. */
+export function theme(): Theme {
+  return chosen;
+}
+
+/** Goes on to the next of: as the system has it, light, dark. */
+export function nextTheme(): Theme {
+  chosen = THEMES[(THEMES.indexOf(chosen) + 1) % THEMES.length] ?? "system";
+  try {
+    localStorage.setItem(KEPT, chosen);
+  } catch {
+    // It holds for this page then.
+  }
+  for (const changed of listeners) changed();
+  return chosen;
+}
+
+/** The palette that the reader chose, or else the system asks for. */
+export function palette(): Palette {
+  return chosen === "dark" || (chosen === "system" && dark?.matches) ? DARK : LIGHT;
+}
+
+/** Calls back when the palette changes. */
 export function onPaletteChange(changed: () => void): void {
-  dark?.addEventListener("change", changed);
+  listeners.push(changed);
+  dark?.addEventListener("change", () => chosen === "system" && changed());
 }
 
 /** Makes the colours known to the style sheet, as `--class-0` and so on. */
 export function publishColours(): void {
   const { classes, kinds, ...rest } = palette();
   const style = document.documentElement.style;
+  style.colorScheme = chosen === "system" ? "light dark" : chosen;
   classes.forEach((colour, i) => style.setProperty(`--class-${i}`, colour));
   kinds.forEach((colour, i) => style.setProperty(`--kind-${i}`, colour));
   for (const [name, colour] of Object.entries(rest)) style.setProperty(`--${name}`, colour);

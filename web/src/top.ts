@@ -2,10 +2,11 @@
 
 import type { Trace } from "./api.ts";
 import { h } from "./dom.ts";
+import { nextTheme, type Theme, theme } from "./palette.ts";
 import { digits, duration, grouped, percent } from "./format.ts";
 
 /** The bar with name, facts and figures. */
-export function topBar(trace: Trace, help: () => void): HTMLElement {
+export function topBar(trace: Trace, search: HTMLElement, help: () => void): HTMLElement {
   const { meta, figures } = trace;
   const { target, machine } = meta;
   const lost = Object.values(meta.losses).reduce((a, b) => a + b, 0);
@@ -49,8 +50,29 @@ export function topBar(trace: Trace, help: () => void): HTMLElement {
       ),
       figure("GC pauses", String(figures.pauses), figures.pauses ? `${duration(figures.pause_ns)} in all` : "none"),
     ),
+    search,
+    themeButton(),
     h("button", { class: "help-button", title: "keys and colours (?)", "aria-label": "help", onclick: help }, "?"),
   );
+}
+
+const THEMES: Record<Theme, readonly [string, string]> = {
+  system: ["◐", "colours as the system has them"],
+  light: ["☀", "light colours"],
+  dark: ["☾", "dark colours"],
+};
+
+/** Goes through the colours: as the system has it, light, dark. */
+function themeButton(): HTMLElement {
+  const button = h("button", { class: "help-button theme", onclick: () => say(nextTheme()) });
+  const say = (chosen: Theme) => {
+    const [sign, text] = THEMES[chosen];
+    button.textContent = sign;
+    button.title = `${text} (click for others)`;
+    button.setAttribute("aria-label", text);
+  };
+  say(theme());
+  return button;
 }
 
 function figure(title: string, value: string, detail: string, prefix = "", suffix = ""): HTMLElement {

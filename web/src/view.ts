@@ -1,5 +1,6 @@
-// What the page shows: the visible range, the selection and the tab. One value, one place; every
-// part of the page listens, and the address holds it all.
+// What the page shows: the visible range, the selection, the request, the tab and the filter. One value, one place; every
+// part of the page listens, and the address holds it all. Who goes somewhere can come back: `go` adds to the browser's
+// history, `set` (panning, zooming, stepping) does not.
 
 export interface Range {
   readonly begin: number;
@@ -9,16 +10,24 @@ export interface Range {
 export interface Selection {
   readonly thread: number;
   readonly t: number;
+  /** Whether the waterfall follows to the request that lies there: not where the waterfall itself led. */
+  readonly follow?: boolean;
 }
 
-export type Tab = "diagnosis" | "moment" | "requests" | "matrix" | "query";
+export type Tab = "diagnosis" | "moment" | "requests" | "waterfall" | "locks" | "matrix" | "query";
 
-export const TABS: readonly Tab[] = ["diagnosis", "moment", "requests", "matrix", "query"];
+export const TABS: readonly Tab[] = ["diagnosis", "moment", "requests", "waterfall", "locks", "matrix", "query"];
 
 export interface ViewState {
   readonly range: Range;
   readonly selection: Selection | null;
   readonly tab: Tab;
+  /** The request of the waterfall, by its span's id. */
+  readonly request: number | null;
+  /** What the table of requests is filtered by. */
+  readonly filter: string;
+  /** Which threads the timeline shows: parts of their names, with commas; with a `$`, ends of names. All, if there are none. */
+  readonly lanes: string;
 }
 
 /** Narrowest range, ns: below it, nothing that was recorded differs. */
@@ -47,18 +56,21 @@ export function panRange(range: Range, part: number, total: number): Range {
   return { begin: Math.round(begin), end: Math.round(begin + width) };
 }
 
-/** The state as an address: `#r=9.2,9.5&at=16:9.31&tab=matrix`, in seconds. */
+/** The state as an address: `#r=9.2,9.5&at=16:9.31&req=17&tab=matrix&f=search`, times in seconds. */
 export function toHash(state: ViewState): string {
   const parts = [`r=${seconds(state.range.begin)},${seconds(state.range.end)}`];
   if (state.selection) parts.push(`at=${state.selection.thread}:${seconds(state.selection.t)}`);
+  if (state.request !== null) parts.push(`req=${state.request}`);
   parts.push(`tab=${state.tab}`);
+  if (state.filter) parts.push(`f=${encodeURIComponent(state.filter)}`);
+  if (state.lanes) parts.push(`lanes=${encodeURIComponent(state.lanes)}`);
   return `#${parts.join("&")}`;
 }
 
 /** What an address says; what it does not say, or says wrongly, is absent. */
 export function fromHash(hash: string, total: number): Partial<ViewState> {
   const params = new URLSearchParams(hash.replace(/^#/, ""));
-  const state: { range?: Range; selection?: Selection; tab?: Tab } = {};
+  const state: { range?: Range; selection?: Selection; tab?: Tab; request?: number; filter?: string; lanes?: string } = {};
   const [begin, end] = (params.get("r") ?? "").split(",").map(nanos);
   if (begin !== undefined && end !== undefined && begin < end) state.range = clampRange(begin, end, total);
   const t = nanos(params.get("t") ?? "");
@@ -68,6 +80,12 @@ export function fromHash(hash: string, total: number): Partial<ViewState> {
   if (thread && /^-?\d+$/.test(thread) && moment !== undefined) state.selection = { thread: Number(thread), t: moment };
   const tab = TABS.find((name) => name === params.get("tab"));
   if (tab) state.tab = tab;
+  const request = params.get("req") ?? "";
+  if (/^\d+$/.test(request)) state.request = Number(request);
+  const filter = params.get("f");
+  if (filter) state.filter = filter;
+  const lanes = params.get("lanes");
+  if (lanes) state.lanes = lanes;
   return state;
 }
 
@@ -82,6 +100,9 @@ function nanos(text: string): number | undefined {
 
 type Listener = (state: ViewState, before: ViewState) => void;
 
+/** What marks an address of ours in the browser's history: it tells the whole state, what it does not say is not there. */
+const OURS = "loadline";
+
 /** The view of one page. */
 export class View {
   private listeners: Listener[] = [];
@@ -91,10 +112,8 @@ export class View {
     readonly total: number,
     private current: ViewState,
   ) {
-    addEventListener("hashchange", () => {
-      const said = fromHash(location.hash, total);
-      if (toHash({ ...this.current, ...said }) !== toHash(this.current)) this.set(said);
-    });
+    history.replaceState(OURS, "", toHash(current));
+    addEventListener("hashchange", () => this.restore());
   }
 
   get state(): ViewState {
@@ -106,12 +125,19 @@ export class View {
   }
 
   set(change: Partial<ViewState>): void {
-    const before = this.current;
-    this.current = { ...before, ...change };
-    for (const listener of this.listeners) listener(this.current, before);
+    this.change(change);
     // Browsers limit how often an address may change.
     clearTimeout(this.hashTimer);
-    this.hashTimer = window.setTimeout(() => history.replaceState(null, "", toHash(this.current)), 150);
+    this.hashTimer = window.setTimeout(() => history.replaceState(OURS, "", toHash(this.current)), 150);
+  }
+
+  /** As `set`, and the browser's Back leads to what was before. */
+  go(change: Partial<ViewState>): void {
+    clearTimeout(this.hashTimer);
+    const before = toHash(this.current);
+    history.replaceState(OURS, "", before);
+    this.change(change);
+    if (toHash(this.current) !== before) history.pushState(OURS, "", toHash(this.current));
   }
 
   setRange(range: Range): void {
@@ -132,5 +158,20 @@ export class View {
 
   listen(listener: Listener): void {
     this.listeners.push(listener);
+  }
+
+  private change(change: Partial<ViewState>): void {
+    const before = this.current;
+    this.current = { ...before, ...change };
+    for (const listener of this.listeners) listener(this.current, before);
+  }
+
+  /** Shows what the address says now: after Back or Forward all of it, else what somebody wrote there. */
+  private restore(): void {
+    clearTimeout(this.hashTimer);
+    const said = fromHash(location.hash, this.total);
+    const absent = history.state === OURS ? { selection: null, request: null, filter: "", lanes: "" } : {};
+    const next = { ...absent, ...said };
+    if (toHash({ ...this.current, ...next }) !== toHash(this.current)) this.change(next);
   }
 }

@@ -1,68 +1,14 @@
-// The page in a real browser, on a synthetic trace, served as `loadline open` serves it.
+// The page in a real browser.
 
 import assert from "node:assert/strict";
-import { type ChildProcess, execFileSync, spawn } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 
-import { type Browser, chromium, type Page } from "playwright-core";
+import type { Page } from "playwright-core";
 
-const ROOT = join(import.meta.dirname, "../../../../..");
-const CHROMIUM = process.env["CHROMIUM"] ?? "/usr/bin/chromium";
-
-interface Site {
-  url: string;
-  process: ChildProcess;
-}
-
-const scratch = mkdtempSync(join(tmpdir(), "loadline-page-"));
-const fixture = join(ROOT, "target/release/examples/fixture");
-const complaints: string[] = [];
-let browser: Browser;
-let small: Site;
-
-/** Serves a synthetic trace until its standard input closes, which it does when this process ends. */
-async function serve(size: "small" | "large"): Promise<Site> {
-  const dir = join(scratch, `${size}.trace`);
-  execFileSync(fixture, ["write", dir, size]);
-  const server = spawn(fixture, ["serve", dir, join(ROOT, "web/dist")], { stdio: ["pipe", "pipe", "inherit"] });
-  for await (const line of createInterface({ input: server.stdout })) return { url: line, process: server };
-  throw new Error("the server said no address");
-}
-
-async function open(site: Site, hash = "", options: Parameters<Browser["newPage"]>[0] = {}): Promise<Page> {
-  const page = await browser.newPage({ viewport: { width: 1600, height: 1000 }, ...options });
-  page.on("console", (message) => message.type() === "error" && complaints.push(message.text()));
-  page.on("pageerror", (error) => complaints.push(error.message));
-  await page.goto(site.url + hash);
-  await ready(page);
-  return page;
-}
-
-async function ready(page: Page): Promise<void> {
-  await page.waitForFunction(() => document.documentElement.dataset["ready"] === "yes", null, { timeout: 20_000 });
-}
-
-/** Runs in the page: what the page shows for those who ask. */
-declare const loadline: {
-  view: { range: { begin: number; end: number }; state: { selection: { thread: number; t: number } | null; tab: string } };
-  timeline: {
-    frames: number[];
-    isReady: boolean;
-    locate(thread: number, t: number): { x: number; y: number } | null;
-    locateCounter(name: string, t: number): { x: number; y: number } | null;
-  };
-};
-
-const range = (page: Page) => page.evaluate(() => loadline.view.range);
-
-async function query(page: Page, sql: string): Promise<(string | number)[]> {
-  const answer = await page.evaluate(async (text) => (await fetch(`/api/query?sql=${encodeURIComponent(text)}`)).json(), sql);
-  return answer.rows[0];
-}
+import { browser, complaints, fixture, open, query, range, ready, ROOT, scratch, serve, small } from "../testing/site.ts";
 
 /** Colours of the pixels of the canvas around a moment of a lane. */
 async function colourAt(page: Page, thread: number, t: number): Promise<number[]> {
@@ -77,19 +23,6 @@ async function colourAt(page: Page, thread: number, t: number): Promise<number[]
     [thread, t],
   );
 }
-
-before(async () => {
-  if (!existsSync(CHROMIUM)) throw new Error(`${CHROMIUM} is missing: apt-get install chromium, or set CHROMIUM`);
-  execFileSync("cargo", ["build", "--release", "--quiet", "--workspace", "--example", "fixture"], { cwd: ROOT, stdio: "inherit" });
-  browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox"] });
-  small = await serve("small");
-});
-
-after(async () => {
-  await browser?.close();
-  small?.process.stdin?.end();
-  rmSync(scratch, { recursive: true, force: true });
-});
 
 describe("the page", () => {
   test("tells at once what the trace is, and shows its slowest request", async () => {
@@ -228,13 +161,22 @@ describe("the page", () => {
     await page.close();
   });
 
-  test("a request of the table leads to its place in the timeline", async () => {
+  test("a request of the table leads to its place in the timeline and to its waterfall, and Back to the table", async () => {
     const page = await open(small);
     const row = page.locator(".requests tbody tr").nth(5);
     const at = Number.parseFloat((await row.locator("td").nth(1).innerText()).replace(" s", "")) * 1e9;
     await row.click();
     const now = await range(page);
     assert.ok(now.begin < at + 1e6 && now.end > at);
+    await page.locator(".wf-head").waitFor();
+    assert.equal(await page.evaluate(() => loadline.view.state.tab), "waterfall");
+    await page.goBack();
+    await page.waitForFunction(() => loadline.view.state.tab === "requests");
+    assert.notDeepEqual(await range(page), now);
+    await page.goForward();
+    await page.waitForFunction(() => loadline.view.state.tab === "waterfall");
+    assert.deepEqual(await range(page), now);
+    await page.getByRole("tab", { name: "Requests" }).click();
     assert.match((await row.getAttribute("class")) ?? "", /chosen/);
     await page.getByRole("button", { name: "request", exact: true }).click();
     await page.waitForFunction(() => document.querySelector("th[aria-sort]")?.textContent === "request");
@@ -299,6 +241,13 @@ describe("the page", () => {
     await page.getByRole("tab", { name: "Moment" }).click();
     await page.locator(".moment-head").waitFor({ state: "visible" });
     assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth));
+    // The reader's own choice comes before the system's, and is kept.
+    await page.getByRole("button", { name: "colours as the system" }).click();
+    await page.getByRole("button", { name: "light colours" }).click();
+    await page.waitForFunction(() => getComputedStyle(document.body).backgroundColor === "rgb(20, 24, 29)");
+    await page.reload();
+    await ready(page);
+    assert.equal(await page.evaluate(() => getComputedStyle(document.body).backgroundColor), "rgb(20, 24, 29)");
     await page.close();
   });
 

@@ -1,7 +1,8 @@
 // Colours are told apart by people with each kind of colour blindness.
 //
 // Simulation: Viénot, Brettel and Mollon, "Digital video colourmaps for checking the legibility of
-// displays by dichromats" (1999), for protan and deutan sight; distance: CIE76 in L*a*b*.
+// displays by dichromats" (1999), for protan and deutan sight; Machado, Oliveira and Fernandes, "A Physiologically-based
+// Model for Simulation of Color Vision Deficiency" (2009), for tritan; distance: CIE76 in L*a*b*. Contrast: WCAG 2.2, 1.4.3.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -18,6 +19,7 @@ const times = (rows: readonly [Triple, Triple, Triple], v: Triple): Triple => [d
 const SIGHTS: Record<string, readonly [Triple, Triple, Triple]> = {
   full: [[1, 0, 0], [0, 1, 0], [0, 0, 1]],
   protan: [[0.11238, 0.88762, 0], [0.11238, 0.88762, 0], [0.00401, -0.00401, 1]],
+  tritan: [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.3039]],
   deutan: [[0.29275, 0.70725, 0], [0.29275, 0.70725, 0], [-0.02234, 0.02234, 1]],
 };
 
@@ -41,5 +43,31 @@ for (const [scheme, palette] of Object.entries(PALETTES)) {
         }
       }
     });
+
+    test(`states and arrows stand out from what lies behind them in ${scheme} for ${name} sight`, () => {
+      for (const behind of [palette.classes[CLASSES.indexOf("idle")]!, palette.panel]) {
+        const q = lab(behind, sight);
+        for (const colour of [...palette.classes.slice(0, 9), palette.arrow]) {
+          const p = lab(colour, sight);
+          const distance = Math.hypot(p[0] - q[0], p[1] - q[1], p[2] - q[2]);
+          assert.ok(distance > 20, `${colour} and ${behind} are ${distance.toFixed(1)} apart`);
+        }
+      }
+    });
   }
+
+  test(`text can be read in ${scheme}`, () => {
+    const luminance = (colour: string) => dot([0.2126, 0.7152, 0.0722], rgb(colour).map(linear) as unknown as Triple);
+    const contrast = (a: string, b: string) => {
+      const [low, high] = [luminance(a), luminance(b)].sort((p, q) => p - q) as [number, number];
+      return (high + 0.05) / (low + 0.05);
+    };
+    const pairs: [string, string][] = [];
+    for (const text of [palette.text, palette.muted, palette.faint, palette.accent]) {
+      for (const behind of [palette.panel, palette.lane, palette.selected]) pairs.push([text, behind]);
+    }
+    pairs.push([palette.bad, palette.panel], [palette.panel, palette.accent], [palette.panel, palette.text]);
+    for (const kind of palette.kinds) pairs.push([palette.text, kind]);
+    for (const [text, behind] of pairs) assert.ok(contrast(text, behind) >= 4.5, `${text} on ${behind}: ${contrast(text, behind).toFixed(2)}`);
+  });
 }

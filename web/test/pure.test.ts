@@ -1,14 +1,19 @@
 // What is decided without a browser: words for numbers, ranges, addresses, lanes, pixels.
 
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { test } from "node:test";
 
-import type { Thread } from "../src/api.ts";
+import { abbreviate } from "../src/abbreviate.ts";
+import type { Link, Step, Thread } from "../src/api.ts";
 import { bytes, decimals, digits, duration, grouped, moment, percent, tickStep } from "../src/format.ts";
 import { GC_LANE } from "../src/api.ts";
+import { foldShort, shares, shortThread, stretches } from "../src/path.ts";
+import { arrowsOf, strength } from "../src/timeline/arrows.ts";
 import { decodeLanes, pack, paint, runs } from "../src/timeline/columns.ts";
 import { counterLanes, intervalAt, rateText, tell } from "../src/timeline/counters.ts";
-import { commonPrefix, COUNTER_GROUP, IDLE_GROUP, itemAt, layout, type LayoutOptions } from "../src/timeline/layout.ts";
+import { commonPrefix, COUNTER_GROUP, IDLE_GROUP, isWanted, itemAt, layout, type LayoutOptions } from "../src/timeline/layout.ts";
 import { clampRange, fromHash, panRange, toHash, zoomRange } from "../src/view.ts";
 
 test("durations are told in the unit that fits, never as raw nanoseconds", () => {
@@ -47,12 +52,13 @@ test("no range leaves the trace or becomes too narrow", () => {
   assert.deepEqual(clampRange(-1e9, 5e9, 2e9), { begin: 0, end: 2e9 });
 });
 
-test("an address holds range, selection and tab, and what is wrong in it is left out", () => {
-  const state = { range: { begin: 9_200_000_000, end: 9_500_000_001 }, selection: { thread: 16, t: 9_310_000_000 }, tab: "matrix" } as const;
-  assert.equal(toHash(state), "#r=9.2,9.500000001&at=16:9.31&tab=matrix");
+test("an address holds range, selection, request, tab and filter, and what is wrong in it is left out", () => {
+  const state = { range: { begin: 9_200_000_000, end: 9_500_000_001 }, selection: { thread: 16, t: 9_310_000_000 }, tab: "matrix", request: 17, filter: "GET /a&b", lanes: "exec-1$" } as const;
+  assert.equal(toHash(state), "#r=9.2,9.500000001&at=16:9.31&req=17&tab=matrix&f=GET%20%2Fa%26b&lanes=exec-1%24");
+  assert.equal(toHash({ ...state, selection: null, request: null, filter: "", lanes: "" }), "#r=9.2,9.500000001&tab=matrix");
   assert.deepEqual(fromHash(toHash(state), 20e9), state);
   assert.deepEqual(fromHash("#t=9.2s", 20e9), { range: { begin: 9.15e9, end: 9.25e9 } });
-  assert.deepEqual(fromHash("#r=5,2&at=x:1&tab=nothing", 20e9), {});
+  assert.deepEqual(fromHash("#r=5,2&at=x:1&tab=nothing&req=1.5", 20e9), {});
   assert.deepEqual(fromHash("", 20e9), {});
 });
 
@@ -61,7 +67,7 @@ function thread(id: number, role: number, times: Partial<Record<number, number>>
   return { id, name: `t${id}`, kind: "platform", tid: null, role, requests, states: 1, depth, times: all };
 }
 
-const OPTIONS: LayoutOptions = { sort: "name", tall: false, folded: new Set([IDLE_GROUP]), selected: null, hasPauses: true, counters: [] };
+const OPTIONS: LayoutOptions = { sort: "name", tall: false, folded: new Set([IDLE_GROUP]), selected: null, hasPauses: true, lanes: "", counters: [] };
 
 test("lanes stand by role, what did nothing comes last and folded", () => {
   const threads = [thread(1, 0, { 0: 5e6, 9: 1e9 }, 2, 1), thread(2, 0, { 9: 1e9 }), thread(3, 0, { 0: 9e6, 9: 1e9 }, 2, 9), thread(4, 1, { 0: 1e8 })];
@@ -69,6 +75,8 @@ test("lanes stand by role, what did nothing comes last and folded", () => {
   assert.deepEqual(titles(OPTIONS), ["GC pauses", "Workers", "t1", "t3", "Poller", "t4", "Did nothing"]);
   assert.deepEqual(titles({ ...OPTIONS, sort: "requests", hasPauses: false }).slice(0, 3), ["Workers", "t3", "t1"]);
   assert.deepEqual(titles({ ...OPTIONS, folded: new Set([0]) }).slice(-2), ["Did nothing", "t2"]);
+  assert.deepEqual(titles({ ...OPTIONS, lanes: "T2, 4$" }), ["GC pauses", "Poller", "t4", "Did nothing", "t2"], "who asks for some sees them");
+  assert.deepEqual(["exec-1", "exec-12"].map((name) => isWanted(name, "exec-1$")), [true, false]);
 });
 
 test("what all names of a group begin with is said once", () => {
@@ -165,4 +173,37 @@ test("counters stand above the threads, and fold", () => {
     layout([thread(1, 0, { 0: 1e8 })], ["Workers"], { ...OPTIONS, counters: ["CPU time", "faults"], folded: new Set(folded) }).items.map((i) => i.kind);
   assert.deepEqual(kinds([]), ["lane", "header", "counter", "counter", "header", "lane"]);
   assert.deepEqual(kinds([COUNTER_GROUP]), ["lane", "header", "header", "lane"]);
+});
+
+test("class names are abbreviated as in the report", () => {
+  // The same names as in the test of crates/analyze/src/report/table.rs.
+  const file = join(import.meta.dirname, "../../../../../crates/analyze/tests/data/abbreviated.json");
+  const names = JSON.parse(readFileSync(file, "utf8")) as [string, number, string][];
+  assert.ok(names.length > 5);
+  for (const [name, width, short] of names) assert.equal(abbreviate(name, width), short, `${name} in ${width}`);
+});
+
+function step(begin: number, end: number, thread: number, cause: string, hops: number, waited: string | null = null): Step {
+  const meanwhile = hops > 0 ? { class: "lock", waited_on: waited } : null;
+  return { begin, end, thread, thread_name: `a-exec-${thread}`, cause, hops, waited_on: null, resource: null, inside: null, meanwhile };
+}
+
+test("a path is told in stretches by what the request waited for, with short steps together", () => {
+  const path = [step(0, 10, 1, "running", 0), step(10, 40, 2, "running", 1, "a.A"), step(40, 41, 3, "runnable", 1, "a.A"), step(41, 42, 3, "running", 1, "a.A"), step(42, 60, 4, "running", 1, "b.B"), step(60, 70, 1, "runnable", 0)];
+  assert.deepEqual(stretches(path).map((s) => s.map((x) => x.thread)), [[1], [2, 3, 3], [4], [1]]);
+  assert.deepEqual(foldShort(path, 5).map((s) => (Array.isArray(s) ? s.length : s.thread)), [1, 2, 2, 4, 1]);
+  assert.deepEqual(foldShort(path.slice(0, 3), 5).map((s) => Array.isArray(s)), [false, false, false], "one alone is told as it is");
+  assert.deepEqual(shares(path), { own: [["running", 10], ["runnable", 10]], others: [["running", 49], ["runnable", 1]] });
+  assert.deepEqual([shortThread("https-jsse-nio-8443-exec-7"), shortThread("VM Thread")], ["exec-7", "VM Thread"]);
+});
+
+test("arrows lead from who woke to whom it woke, fainter with each link, and say what is folded away", () => {
+  const link = (thread: number, waker: number, end: number): Link => ({ thread, thread_name: "", begin: 0, end, class: "lock", waited_on: null, waker, waker_name: `t${waker}` });
+  const places: Record<number, number> = { 1: 10, 2: 30 };
+  const arrows = arrowsOf([link(1, 2, 500), link(2, 3, 400)], (t) => t / 10, (thread) => places[thread] ?? null);
+  assert.deepEqual(arrows, [
+    { x: 50, from: 30, to: 10, rank: 0, name: "t2" },
+    { x: 40, from: null, to: 30, rank: 1, name: "t3" },
+  ]);
+  assert.ok(strength(0) === 1 && strength(1) < 1 && strength(2) < strength(1) && strength(30) > 0.1);
 });

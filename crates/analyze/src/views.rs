@@ -2,10 +2,11 @@
 //!
 //! Terms: a *hold* is a time in which one thread had a lock that somebody waited for, as far as it
 //! can be told from the waits: it ends where a waiter got the lock, and was the thread's that let go
-//! of it; it begins where the wait began, or where the lock changed hands before. Holds of one lock
-//! do not overlap, however many threads waited. A *path* is the sequence of (thread, cause) that
-//! decided when something ended: where a thread was blocked, the path goes on in the thread that
-//! woke it, for as long as the block lasted.
+//! of it; it begins where the first of those began to wait who still wait then, or where the lock changed hands before.
+//! Holds of one lock do not overlap, however many threads waited, and leave no gap while one waits. A *path* is the
+//! sequence of (thread, cause) that decided when something ended: where a thread was blocked, the path goes on in those
+//! who had the lock, one after the other (the last waker alone would lead to what it did before its own turn), or for any
+//! other reason in the thread that woke it, for as long as the block lasted.
 //!
 //! What always holds: the pieces of a critical path follow each other without gap or overlap, so
 //! that their durations add up to the request's.
@@ -15,7 +16,8 @@
 //! what their carriers counted together.
 //!
 //! Overlaps of intervals are never joined, because such a join does not end on a large trace: time in
-//! a state between two moments is the difference of two running sums, each found by an ASOF join. Only `critical_path`, which looks at one request, joins ranges.
+//! a state between two moments is the difference of two running sums, each found by an ASOF join. Only `critical_path`, which
+//! looks at one request and reads the states around it once, joins ranges.
 
 use loadline_trace::Trace;
 use loadline_trace::duckdb::{Connection, Result};
@@ -33,7 +35,7 @@ pub struct View {
 }
 
 /// Every view, in the order in which they build on each other.
-pub const ALL: [View; 9] = [
+pub const ALL: [View; 10] = [
     View {
         name: "wakings",
         doc: "A blocked interval that somebody ended: thread, thread_name, begin_ns, end_ns, cause, wait, waker, waker_name (null if no thread of the target did), interrupt.",
@@ -62,44 +64,32 @@ pub const ALL: [View; 9] = [
             FROM chain c JOIN threads t ON t.id = c.thread LEFT JOIN threads w ON w.id = c.waker",
     },
     View {
-        name: "critical_path(request)",
-        doc: "The pieces of time that decided when a request (its spans.id) ended, gapless: begin_ns, end_ns, thread, thread_name, cause, hops (0: the request's own thread; 1: the one that it waited for; …), wait.",
-        example: "SELECT thread_name, cause, hops, ms(sum(end_ns - begin_ns)) AS ms FROM critical_path((SELECT id FROM spans WHERE kind = 'request' ORDER BY end_ns - begin_ns DESC LIMIT 1)) GROUP BY ALL ORDER BY ms DESC",
-        sql: "CREATE MACRO critical_path(of_request) AS TABLE
-            WITH RECURSIVE pieces AS (
-                SELECT coalesce(g.thread, s.thread) AS thread, coalesce(g.begin_ns, s.begin_ns) AS b, coalesce(g.end_ns, s.end_ns) AS e
-                FROM spans s LEFT JOIN segments g ON g.span = s.id WHERE s.id = of_request),
-            path AS (
-                SELECT x.thread, greatest(x.begin_ns, p.b) AS begin_ns, least(x.end_ns, p.e) AS end_ns, x.cause, x.wait, 0 AS hops, x.waker,
-                       coalesce(x.state IN ('blocked', 'uninterruptible') AND x.cause <> 'idle' AND x.waker <> x.thread
-                           AND w.begin_ns <= greatest(x.begin_ns, p.b) AND w.end_ns >= least(x.end_ns, p.e), false) AS goes_on
-                FROM pieces p JOIN states x ON x.thread = p.thread AND x.begin_ns < p.e AND x.end_ns > p.b
-                LEFT JOIN threads w ON w.id = x.waker
-                UNION ALL
-                SELECT x.thread, greatest(x.begin_ns, r.begin_ns), least(x.end_ns, r.end_ns), x.cause, x.wait, r.hops + 1, x.waker,
-                       coalesce(r.hops < 63 AND x.state IN ('blocked', 'uninterruptible') AND x.cause <> 'idle' AND x.waker <> x.thread
-                           AND w.begin_ns <= greatest(x.begin_ns, r.begin_ns) AND w.end_ns >= least(x.end_ns, r.end_ns), false)
-                FROM path r JOIN states x ON x.thread = r.waker AND x.begin_ns < r.end_ns AND x.end_ns > r.begin_ns
-                LEFT JOIN threads w ON w.id = x.waker
-                WHERE r.goes_on)
-            SELECT p.begin_ns, p.end_ns, p.thread, t.name AS thread_name, p.cause, p.hops, p.wait
-            FROM path p JOIN threads t ON t.id = p.thread WHERE NOT p.goes_on ORDER BY p.begin_ns",
-    },
-    View {
         name: "lock_waits",
         doc: "Waits for monitors and for owned locks of java.util.concurrent, as in waits.",
         example: "SELECT class, count(*) AS waits, ms(sum(end_ns - begin_ns)) AS ms FROM lock_waits GROUP BY class ORDER BY ms DESC",
         sql: "CREATE VIEW lock_waits AS SELECT * FROM waits WHERE kind = 'monitor_enter' OR (kind = 'park' AND owner IS NOT NULL)",
     },
     View {
+        name: "lock_holds_within(begin_ns, end_ns)",
+        doc: "As lock_holds, as far as the waits tell that reach into the time between two moments.",
+        example: "SELECT count(*) AS holds FROM lock_holds_within((SELECT min(begin_ns) FROM spans), (SELECT max(end_ns) FROM spans))",
+        sql: "CREATE MACRO lock_holds_within(from_ns, to_ns) AS TABLE
+            SELECT class, object, owner, id AS wait, least(end_ns, greatest(first, coalesce(lag(end_ns) OVER (PARTITION BY class, object ORDER BY end_ns, id), first))) AS begin_ns, end_ns
+            FROM (SELECT *, min(begin_ns) OVER (PARTITION BY class, object ORDER BY end_ns, id ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING) AS first
+                  FROM lock_waits WHERE begin_ns < to_ns AND end_ns > from_ns)",
+    },
+    View {
         name: "lock_holds",
-        doc: "A time in which a thread had a lock that another waited for: class, object, owner, wait (the one that its end ended), begin_ns, end_ns. Those of one lock do not overlap.",
+        doc: "A time in which a thread had a lock that another waited for: class, object, owner, wait (the one that its end ended), begin_ns, end_ns. Those of one lock do not overlap, and leave no gap while one waits.",
         example: "SELECT h.class, t.name AS owner, count(*) AS holds, ms(avg(h.end_ns - h.begin_ns)) AS mean FROM lock_holds h JOIN threads t ON t.id = h.owner GROUP BY ALL ORDER BY holds DESC LIMIT 10",
         sql: "CREATE VIEW lock_holds AS
-            SELECT class, object, owner, id AS wait,
-                   least(end_ns, greatest(begin_ns, coalesce(lag(end_ns) OVER (PARTITION BY class, object ORDER BY end_ns, id), begin_ns))) AS begin_ns,
-                   end_ns
-            FROM lock_waits",
+            SELECT * FROM lock_holds_within(-9223372036854775807, 9223372036854775807)",
+    },
+    View {
+        name: "critical_path(request)",
+        doc: "The pieces of time that decided when a request (its spans.id) ended, gapless: begin_ns, end_ns, thread, thread_name, cause, hops (0: the request's own thread; 1: the one that it waited for; …), wait.",
+        example: "SELECT thread_name, cause, hops, ms(sum(end_ns - begin_ns)) AS ms FROM critical_path((SELECT id FROM spans WHERE kind = 'request' ORDER BY end_ns - begin_ns DESC LIMIT 1)) GROUP BY ALL ORDER BY ms DESC",
+        sql: include_str!("views/critical_path.sql"),
     },
     View {
         name: "lock_owners",

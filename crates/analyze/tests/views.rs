@@ -130,6 +130,81 @@ fn the_critical_path_goes_through_those_who_were_waited_for_and_adds_up() {
     assert_eq!(gaps, [["true"]]);
 }
 
+/// 11 waits for a lock from 100 to 200 ms. 12 has it until 150 and hands it to 13, which waited since 120 and did something
+/// else before; 13 hands it to 11.
+fn handed_on() -> Recording {
+    let mut r = Recording::new(0, 1000 * MS);
+    r.threads(
+        MS,
+        &[
+            (11, "exec-1", 'S'),
+            (12, "exec-2", 'S'),
+            (13, "exec-3", 'S'),
+        ],
+    );
+    let futex = Some(libc::SYS_futex as u32);
+    let mut zero = KernelSpool::default();
+    zero.waking(50 * MS, 11, 13)
+        .switch(50 * MS, 0, 0, LEFT_RUNNABLE, 11);
+    zero.switch_in(100 * MS, 0, 11, LEFT_BLOCKED, 0, futex, None);
+    zero.waking(200 * MS, 11, 13)
+        .switch(200 * MS, 0, 0, LEFT_RUNNABLE, 11);
+    zero.switch_in(300 * MS, 0, 11, LEFT_BLOCKED, 0, futex, None);
+    let mut one = KernelSpool::default();
+    one.waking(20 * MS, 12, 11)
+        .switch(20 * MS, 1, 0, LEFT_RUNNABLE, 12);
+    one.switch_in(400 * MS, 1, 12, LEFT_BLOCKED, 0, futex, None);
+    let mut two = KernelSpool::default();
+    two.waking(10 * MS, 13, 12)
+        .switch(10 * MS, 2, 0, LEFT_RUNNABLE, 13);
+    two.switch_in(120 * MS, 2, 13, LEFT_BLOCKED, 0, futex, None);
+    two.waking(150 * MS, 13, 12)
+        .switch(150 * MS, 2, 0, LEFT_RUNNABLE, 13);
+    two.switch_in(400 * MS, 2, 13, LEFT_BLOCKED, 0, futex, None);
+    r.kernel = vec![zero, one, two];
+    let a = &mut r.agent;
+    for (tid, name) in [(11, "exec-1"), (12, "exec-2"), (13, "exec-3")] {
+        a.event(tid, 2 * MS, ev::THREAD, u64::from(tid) + 20, 0, name);
+    }
+    a.event(12, 30 * MS, ev::CONN_OPEN, 7, 5000, "127.0.0.1");
+    a.event(11, 51 * MS, ev::VISIT_BEGIN, 7, 0, "");
+    a.event(11, 52 * MS, ev::REQUEST_PARSE, 0, 0, "");
+    a.event(11, 53 * MS, ev::REQUEST, 0, 0, "GET /item/17");
+    for (tid, from, to) in [(11, 99, 201), (13, 119, 151)] {
+        a.event(tid, from * MS, ev::MONITOR_ENTER, 99, 0, "shop.Cache");
+        a.event(tid, to * MS, ev::MONITOR_ENTERED, 99, 0, "shop.Cache");
+    }
+    a.event(11, 240 * MS, ev::STATUS, 0, 200, "");
+    a.event(11, 250 * MS, ev::REQUEST_END, 0, 0, "");
+    a.event(11, 260 * MS, ev::VISIT_END, 7, 0, "");
+    r
+}
+
+#[test]
+fn a_critical_path_through_a_lock_is_that_of_its_owners_in_turn() {
+    let (_dir, trace) = built(&handed_on(), "");
+    let path = "critical_path((SELECT id FROM spans WHERE kind = 'request'))";
+    let waited = answer(
+        &trace,
+        &format!(
+            "SELECT thread_name, cause, hops, begin_ns // 1000000, end_ns // 1000000 FROM {path} ORDER BY begin_ns"
+        ),
+    );
+    // Not what 13, which woke 11, did before its own turn.
+    assert_eq!(
+        waited[1..waited.len() - 1],
+        [
+            ["exec-2", "running", "1", "100", "151"],
+            ["exec-3", "running", "1", "151", "200"]
+        ]
+    );
+    let holds = answer(
+        &trace,
+        "SELECT t.name, h.begin_ns // 1000000, h.end_ns // 1000000 FROM lock_holds h JOIN threads t ON t.id = h.owner ORDER BY 2",
+    );
+    assert_eq!(holds, [["exec-2", "99", "151"], ["exec-3", "151", "201"]]);
+}
+
 #[test]
 fn a_waking_chain_leads_to_who_was_waited_for_in_the_end() {
     let (_dir, trace) = convoy();

@@ -10,16 +10,20 @@ use loadline_trace::Trace;
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use crate::chain::chain;
 use crate::counters;
 use crate::failure::Failure;
 use crate::lane::{CLASSES, Lane, encode};
+use crate::locks::{By, locks};
 use crate::model::{GC_LANE, Model, Thread};
 use crate::moment::{gc_moment, moment, span_at};
 use crate::params::Params;
-use crate::query::Sql;
+use crate::query::{Client, Sql};
+use crate::search::Names;
 use crate::spans::{KINDS, view};
 use crate::summary::{figures, overview};
 use crate::tables::{self, Sort};
+use crate::waterfall::waterfall;
 use loadline_analyze::role::{ROLES, natural_key};
 
 /// An answer.
@@ -37,6 +41,10 @@ pub struct Api {
     trace: Trace,
     /// As JSON, once somebody asked.
     diagnosis: OnceLock<String>,
+    /// By class and by object, as JSON, once somebody asked.
+    locks: [OnceLock<String>; 2],
+    /// Once somebody searched.
+    names: OnceLock<Names>,
 }
 
 impl Api {
@@ -47,13 +55,16 @@ impl Api {
             sql: Sql::open(trace)?,
             trace: trace.clone(),
             diagnosis: OnceLock::new(),
+            locks: [OnceLock::new(), OnceLock::new()],
+            names: OnceLock::new(),
         })
     }
 
-    /// Answers `GET path?query`.
-    pub fn answer(&self, path: &str, query: &str) -> Result<Answer, Failure> {
+    /// Answers `GET path?query`, as long as this client waits for it.
+    pub fn answer(&self, path: &str, query: &str, client: &Client) -> Result<Answer, Failure> {
         let params = Params::parse(query)?;
         let model = &self.model;
+        let sql = self.sql.session(client);
         let duration = model.duration();
         match path {
             "/api/trace" => json(trace(model)),
@@ -116,16 +127,20 @@ impl Api {
                 };
                 let limit = params.number_within("limit", 100, 1, 500)?;
                 json(
-                    tables::requests(model, &self.sql, begin, end, sort, limit)
-                        .map_err(|e| Failure::internal(&e))?,
+                    tables::requests(
+                        model,
+                        sql,
+                        (begin, end),
+                        sort,
+                        limit,
+                        params.text_or_none("filter"),
+                    )
+                    .map_err(|e| Failure::internal(&e))?,
                 )
             }
             "/api/matrix" => {
                 let (begin, end) = params.range(duration)?;
-                json(
-                    tables::matrix(model, &self.sql, begin, end)
-                        .map_err(|e| Failure::internal(&e))?,
-                )
+                json(tables::matrix(model, sql, begin, end).map_err(|e| Failure::internal(&e))?)
             }
             "/api/counters" => json(
                 model
@@ -133,12 +148,43 @@ impl Api {
                     .lanes(params.number_within("bins", 1_000, 1, 4_000)?),
             ),
             "/api/request_counters" => json(
-                counters::of_request(model, &self.sql, params.number("id")?)
+                counters::of_request(model, sql, params.number("id")?)
                     .map_err(|e| Failure::internal(&e))?,
+            ),
+            "/api/waterfall" => {
+                let id = params.number("id")?;
+                let found = waterfall(model, sql, id).map_err(|e| Failure::internal(&e))?;
+                json(found.ok_or_else(|| Failure::not_found(format!("there is no request {id}")))?)
+            }
+            "/api/chain" => json(chain(model, params.number("thread")?, params.number("t")?)),
+            "/api/locks" => {
+                let by = match params.text("by").unwrap_or("class") {
+                    "class" => By::Class,
+                    "object" => By::Object,
+                    other => {
+                        return Err(Failure::bad(format!(
+                            "parameter by is {other:?}; it must be class or object"
+                        )));
+                    }
+                };
+                // Of the whole trace, and seconds of SQL where it is large: worked out once.
+                let known = &self.locks[by as usize];
+                if let Some(text) = known.get() {
+                    return Ok(Answer::Json(text.clone()));
+                }
+                let told = locks(model, sql, by).map_err(|e| Failure::internal(&e))?;
+                let text =
+                    serde_json::to_string(&told).map_err(|e| Failure::internal(&e.into()))?;
+                Ok(Answer::Json(known.get_or_init(|| text).clone()))
+            }
+            "/api/search" => json(
+                self.names
+                    .get_or_init(|| Names::of(model))
+                    .find(model, params.text("q")?),
             ),
             "/api/diagnosis" => self.diagnosis().map(Answer::Json),
             "/api/query" => {
-                let answer = self.sql.user(params.text("sql")?);
+                let answer = sql.user(params.text("sql")?);
                 json(answer.map_err(|e| Failure::bad(readable(&format!("{e:#}"))))?)
             }
             _ => Err(Failure::not_found(format!("there is no {path}"))),

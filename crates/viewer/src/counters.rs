@@ -9,7 +9,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::model::Model;
-use crate::query::Sql;
+use crate::query::Session;
 
 /// Counters of the roles of a trace, as they grow.
 #[derive(Debug, Default)]
@@ -90,7 +90,7 @@ impl Counters {
 }
 
 /// What a request cost: name, value, whether it is an estimate.
-pub fn of_request(model: &Model, sql: &Sql, id: i64) -> Result<Value> {
+pub fn of_request(model: &Model, sql: Session<'_>, id: i64) -> Result<Value> {
     let Some(&index) = model.span_index.get(&id) else {
         return Ok(json!([]));
     };

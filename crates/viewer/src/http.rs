@@ -29,6 +29,7 @@ use tokio::runtime::Runtime;
 use crate::api::{Answer, Api};
 use crate::failure::Failure;
 use crate::files::{self, File};
+use crate::query::Client;
 
 /// What to serve.
 #[derive(Debug, Clone)]
@@ -123,8 +124,10 @@ async fn connection(stream: tokio::net::TcpStream, site: Arc<Site>) {
     let service = service_fn(move |request| {
         let site = site.clone();
         async move {
+            let client = Arc::new(Client::default());
+            let _leaving = Leaving(client.clone());
             // Answers compute or wait for SQL: not on the threads that read sockets.
-            let answer = tokio::task::spawn_blocking(move || site.respond(&request)).await;
+            let answer = tokio::task::spawn_blocking(move || site.respond(&request, &client)).await;
             Ok::<_, Infallible>(answer.unwrap_or_else(|_| {
                 failure(&Failure {
                     status: 500,
@@ -141,12 +144,26 @@ async fn connection(stream: tokio::net::TcpStream, site: Arc<Site>) {
         .await;
 }
 
+/// A client as its connection knows it: when that closes, hyper drops the future that waits for the answer, and this with it.
+struct Leaving(Arc<Client>);
+
+impl Drop for Leaving {
+    fn drop(&mut self) {
+        self.0.leave();
+    }
+}
+
 impl Site {
-    fn respond<B>(&self, request: &Request<B>) -> Response<Full<Bytes>> {
-        self.checked(request).unwrap_or_else(|e| failure(&e))
+    fn respond<B>(&self, request: &Request<B>, client: &Client) -> Response<Full<Bytes>> {
+        self.checked(request, client)
+            .unwrap_or_else(|e| failure(&e))
     }
 
-    fn checked<B>(&self, request: &Request<B>) -> Result<Response<Full<Bytes>>, Failure> {
+    fn checked<B>(
+        &self,
+        request: &Request<B>,
+        client: &Client,
+    ) -> Result<Response<Full<Bytes>>, Failure> {
         let (headers, path) = (request.headers(), request.uri().path());
         if !is_own_host(headers, self.port) {
             let message =
@@ -170,9 +187,9 @@ impl Site {
                     message: "a page of another site may not read this trace".into(),
                 });
             }
-            let answer = self
-                .api
-                .answer(path, request.uri().query().unwrap_or_default())?;
+            let answer =
+                self.api
+                    .answer(path, request.uri().query().unwrap_or_default(), client)?;
             return Ok(match answer {
                 Answer::Json(text) => response(200, "application/json", text.into()),
                 Answer::Bytes(bytes) => response(200, "application/octet-stream", bytes.into()),

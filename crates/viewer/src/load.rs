@@ -35,7 +35,7 @@ pub fn load(trace: &Trace) -> Result<Model> {
         names: Vec::new(),
         spans: Vec::new(),
         span_index: HashMap::new(),
-        waits: waits(&db, begin)?,
+        waits: HashMap::new(),
         resources: HashMap::new(),
         marks: HashMap::new(),
         pauses: pauses(&db, begin)?,
@@ -53,6 +53,7 @@ pub fn load(trace: &Trace) -> Result<Model> {
             |r| Ok((r.get::<_, i64>(0)? - begin, r.get(1)?)),
         )?,
     };
+    model.waits = waits(&db, &model)?;
     counters(&db, &mut model).context("reading counters.parquet")?;
     model.gc = gc_lane(&model.pauses, model.duration());
     model.states.push(NOBODY.into());
@@ -154,11 +155,14 @@ fn with_lanes(
     (threads, index)
 }
 
-fn waits(db: &Connection, begin: i64) -> Result<HashMap<i64, Wait>> {
-    let sql =
-        "SELECT id, kind, class, object, owner, notifier, outcome, begin_ns, end_ns FROM waits";
+fn waits(db: &Connection, model: &Model) -> Result<HashMap<i64, Wait>> {
+    let begin = model.meta.begin_ns;
+    let sql = "SELECT id, kind, class, object, owner, notifier, outcome, begin_ns, end_ns, thread FROM waits";
     let waits = rows(db, sql, |r| {
+        let thread = r.get(9)?;
+        let lane = model.thread_index.get(&thread);
         let wait = Wait {
+            thread: lane.map_or(thread, |&i| model.threads[i].id),
             kind: r.get(1)?,
             class: r.get(2)?,
             object: r.get(3)?,

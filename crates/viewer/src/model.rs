@@ -100,6 +100,8 @@ pub struct Span {
 /// A wait; see the trace's table.
 #[derive(Debug, Clone, Serialize)]
 pub struct Wait {
+    /// Thread that waited; of a virtual thread, its lane.
+    pub thread: i64,
     /// monitor_enter, monitor_wait or park.
     pub kind: String,
     /// Class of what was waited on.

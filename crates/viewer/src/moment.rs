@@ -57,6 +57,23 @@ pub struct SpanAt {
     complete: bool,
 }
 
+impl SpanAt {
+    /// `spans.id`.
+    pub fn id(&self) -> i64 {
+        self.id
+    }
+
+    /// One of [`KINDS`].
+    pub fn kind(&self) -> &'static str {
+        self.kind
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+}
+
 /// What thread `id` did at `t`; none if there is no such thread, or it had no state then.
 pub fn moment(model: &Model, id: i64, t: i64) -> Option<Moment> {
     let index = *model.thread_index.get(&id)?;
@@ -148,6 +165,11 @@ fn waker(model: &Model, index: i32, tid: i32, at: i64) -> Option<Waker> {
             tid,
         }),
     }
+}
+
+/// The innermost span that a thread is in at `t`.
+pub fn innermost(model: &Model, thread: &Thread, t: i64) -> Option<SpanAt> {
+    stack(model, thread, t).pop()
 }
 
 fn stack(model: &Model, thread: &Thread, t: i64) -> Vec<SpanAt> {

@@ -31,6 +31,11 @@ impl Params {
             .ok_or_else(|| Failure::bad(format!("parameter {name} is missing")))
     }
 
+    /// A text, or nothing.
+    pub fn text_or_none(&self, name: &str) -> &str {
+        self.0.get(name).map_or("", String::as_str)
+    }
+
     /// A number that must be given.
     pub fn number<T: FromStr>(&self, name: &str) -> Result<T, Failure> {
         let text = self.text(name)?;

@@ -2,9 +2,10 @@
 //!
 //! What always holds for SQL from the page: it is one SELECT (DuckDB's own parser decides, in its
 //! function `query`), it can read the trace's tables and no other file, and it ends within
-//! [`MAX_TIME`] with at most [`MAX_ROWS`] rows.
+//! [`MAX_TIME`], or when nobody waits for its answer any more, with at most [`MAX_ROWS`] rows.
 
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
@@ -25,10 +26,45 @@ pub const MAX_ROWS: usize = 5_000;
 /// Time for an answer at most.
 pub const MAX_TIME: Duration = Duration::from_secs(20);
 
+/// How often a running query is looked after, and at most how long it outlives whoever asked. DuckDB forgets an
+/// interruption that comes before the query began, so that one is not enough.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// Name of the thread that looks after a running query: what tests look for.
+pub const WATCHDOG: &str = "query-watchdog";
+
 /// A database with the trace's tables as views.
 pub struct Sql {
     /// Reaches the trace's files only, and cannot be reconfigured.
     confined: Mutex<Connection>,
+    limit: Duration,
+}
+
+/// Whoever waits for an answer, and may leave before it is there.
+#[derive(Debug, Default)]
+pub struct Client {
+    gone: AtomicBool,
+}
+
+impl Client {
+    /// Nobody waits any more.
+    pub fn leave(&self) {
+        self.gone.store(true, Ordering::Relaxed);
+    }
+}
+
+/// The database for one client: its queries end when it leaves.
+#[derive(Clone, Copy)]
+pub struct Session<'a> {
+    sql: &'a Sql,
+    client: &'a Client,
+}
+
+/// Why a query was ended early.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Ended {
+    Late,
+    Left,
 }
 
 /// The answer to a query.
@@ -66,9 +102,17 @@ impl Sql {
         .context("confining the database to the trace")?;
         Ok(Sql {
             confined: Mutex::new(db),
+            limit: MAX_TIME,
         })
     }
 
+    /// The database for one client.
+    pub fn session<'a>(&'a self, client: &'a Client) -> Session<'a> {
+        Session { sql: self, client }
+    }
+}
+
+impl Session<'_> {
     /// Answers one SELECT of the user.
     pub fn user(&self, sql: &str) -> Result<Answer> {
         let sql = sql.trim().trim_end_matches(';');
@@ -85,27 +129,43 @@ impl Sql {
     /// Answers one SELECT of this crate.
     pub fn own(&self, sql: &str) -> Result<Answer> {
         let db = {
-            let confined = self.confined.lock().unwrap_or_else(|e| e.into_inner());
+            let confined = self.sql.confined.lock().unwrap_or_else(|e| e.into_inner());
             confined.try_clone()?
         };
         let began = Instant::now();
-        let (done, waiting) = channel::<()>();
-        let interrupt = db.interrupt_handle();
-        let watchdog = std::thread::spawn(move || {
-            let late = waiting.recv_timeout(MAX_TIME) == Err(RecvTimeoutError::Timeout);
-            if late {
-                interrupt.interrupt();
-            }
-            late
-        });
-        let answer = run(&db, sql);
-        drop(done);
-        let late = watchdog.join().unwrap_or(false);
-        if late && answer.is_err() {
-            bail!(
+        let limit = self.sql.limit;
+        let (answer, ended) = std::thread::scope(|scope| {
+            let (done, waiting) = channel::<()>();
+            let interrupt = db.interrupt_handle();
+            let watchdog = std::thread::Builder::new()
+                .name(WATCHDOG.into())
+                .spawn_scoped(scope, move || {
+                    let mut ended = None;
+                    while waiting.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout) {
+                        if self.client.gone.load(Ordering::Relaxed) {
+                            ended = Some(Ended::Left);
+                        } else if began.elapsed() > limit {
+                            ended = Some(Ended::Late);
+                        }
+                        if ended.is_some() {
+                            interrupt.interrupt();
+                        }
+                    }
+                    ended
+                })?;
+            let answer = run(&db, sql);
+            drop(done);
+            Ok::<_, anyhow::Error>((answer, watchdog.join().unwrap_or(None)))
+        })?;
+        match ended {
+            Some(Ended::Late) if answer.is_err() => bail!(
                 "the query was stopped after {} s; narrow it with WHERE or LIMIT",
-                MAX_TIME.as_secs()
-            );
+                limit.as_secs()
+            ),
+            Some(Ended::Left) if answer.is_err() => {
+                bail!("the query was stopped: nobody waits for its answer any more")
+            }
+            _ => {}
         }
         let mut answer = answer?;
         answer.more = answer.rows.len() > MAX_ROWS;
@@ -184,4 +244,46 @@ fn values(column: &dyn Array) -> Result<Vec<Value>> {
             values
         }
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Some 10^15 rows: hours.
+    const ENDLESS: &str = "SELECT count(*) FROM range(100000) a, range(100000) b, range(100000) c WHERE a.range + b.range + c.range = 7";
+
+    fn sql(limit: Duration) -> Result<Sql> {
+        Ok(Sql {
+            confined: Mutex::new(Connection::open_in_memory()?),
+            limit,
+        })
+    }
+
+    #[test]
+    fn a_query_that_nobody_waits_for_any_more_ends() -> Result<()> {
+        let (sql, client) = (sql(MAX_TIME)?, Client::default());
+        let began = Instant::now();
+        let answer = std::thread::scope(|scope| {
+            let running = scope.spawn(|| sql.session(&client).user(ENDLESS));
+            std::thread::sleep(Duration::from_millis(200));
+            client.leave();
+            running.join().map_err(|_| anyhow::anyhow!("it panicked"))
+        })?;
+        let message = answer.err().context("it must not be answered")?.to_string();
+        assert!(message.contains("nobody waits"), "{message}");
+        assert!(began.elapsed() < Duration::from_secs(5));
+        Ok(())
+    }
+
+    #[test]
+    fn a_query_ends_at_the_limit_and_the_next_one_is_answered() -> Result<()> {
+        let (sql, client) = (sql(Duration::from_millis(300))?, Client::default());
+        let late = sql.session(&client).user(ENDLESS);
+        let message = late.err().context("it must not be answered")?.to_string();
+        assert!(message.contains("narrow it"), "{message}");
+        let next = sql.session(&client).user("SELECT 42 AS answer")?;
+        assert_eq!(next.rows, [[json!(42)]]);
+        Ok(())
+    }
 }

@@ -33,6 +33,8 @@ pub struct Figures {
 pub struct Overview {
     /// Requests that ended, per second.
     pub requests_per_second: Vec<f64>,
+    /// The slowest of these requests, ns; 0 where none ended.
+    pub slowest_ns: Vec<i64>,
     /// CPUs busy, as a part of all; empty if no source knows it.
     pub cpu: Vec<f64>,
     /// CPUs at hand, as a part of those at the begin; empty if nobody knows, or they never changed.
@@ -79,11 +81,14 @@ pub fn overview(model: &Model, bins: usize) -> Overview {
     let duration = model.duration().max(1);
     let edge = |i: usize| (duration as i128 * i as i128 / bins as i128) as i64;
     let mut ended = vec![0usize; bins];
+    let mut slowest_ns = vec![0; bins];
     for span in &model.spans {
         if KINDS[span.kind as usize] == "request" && span.complete {
             let bin =
                 (span.end as i128 * bins as i128 / duration as i128).clamp(0, bins as i128 - 1);
             ended[bin as usize] += 1;
+            let slowest = &mut slowest_ns[bin as usize];
+            *slowest = (span.end - span.begin).max(*slowest);
         }
     }
     let bin_seconds = duration as f64 / bins as f64 / 1e9;
@@ -92,6 +97,7 @@ pub fn overview(model: &Model, bins: usize) -> Overview {
     };
     Overview {
         requests_per_second: ended.iter().map(|&n| n as f64 / bin_seconds).collect(),
+        slowest_ns,
         cpu: over_bins(&|begin, end| cpu(model, begin, end)),
         at_hand: at_hand(model, &|i| (edge(i) + edge(i + 1)) / 2, bins),
         waiting: over_bins(&|begin, end| {

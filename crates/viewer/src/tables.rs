@@ -1,13 +1,14 @@
 //! The tables below the timeline: requests, and the matrix of phases and causes.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use anyhow::Result;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::model::Model;
-use crate::query::Sql;
+use crate::model::{Model, Span};
+use crate::moment::innermost;
+use crate::query::Session;
 use crate::spans::KINDS;
 
 /// Order of the requests.
@@ -47,19 +48,22 @@ pub struct Request {
     causes: Vec<(String, i64)>,
 }
 
-/// Requests that overlap `[begin, end)`, the first `limit` in this order.
+/// Requests that overlap `[begin, end)` and pass `filter` (see [`having`]): the first `limit` in this order.
 pub fn requests(
     model: &Model,
-    sql: &Sql,
-    begin: i64,
-    end: i64,
+    sql: Session<'_>,
+    (begin, end): (i64, i64),
     sort: Sort,
     limit: usize,
+    filter: &str,
 ) -> Result<Requests> {
+    let having = having(model, filter);
+    let wanted = |s: &&Span| having.as_ref().is_none_or(|ids| ids.contains(&s.id));
     let mut found: Vec<_> = model
         .spans
         .iter()
         .filter(|s| KINDS[s.kind as usize] == "request" && s.begin < end && s.end > begin)
+        .filter(wanted)
         .collect();
     let total = found.len();
     match sort {
@@ -73,7 +77,7 @@ pub fn requests(
     found.truncate(limit);
     let ids: Vec<i64> = found.iter().map(|s| s.id).collect();
     let mut causes = causes(sql, &ids)?;
-    let request = |s: &crate::model::Span| {
+    let request = |s: &Span| {
         let thread = &model.threads[s.end_thread];
         Request {
             id: s.id,
@@ -93,7 +97,54 @@ pub fn requests(
     })
 }
 
-fn causes(sql: &Sql, ids: &[i64]) -> Result<HashMap<i64, Vec<(String, i64)>>> {
+/// The requests that have `word` in their path, their worker's name, a statement or another span of theirs, or the class of
+/// what they waited for, whatever its case, or have this status; none if there is no word.
+fn having(model: &Model, word: &str) -> Option<HashSet<i64>> {
+    let word = word.trim().to_lowercase();
+    if word.is_empty() {
+        return None;
+    }
+    let has = |text: &str| text.to_lowercase().contains(&word);
+    // Names are few, spans are many.
+    let named: Vec<bool> = model.names.iter().map(|n| has(n)).collect();
+    let mut found = HashSet::new();
+    for span in &model.spans {
+        let request = KINDS[span.kind as usize] == "request";
+        let itself = request
+            && (span.status.is_some_and(|s| s.to_string() == word)
+                || has(model.threads[span.end_thread].name_at(span.begin)));
+        if itself || named[span.name as usize] {
+            found.extend(request_of(model, span));
+        }
+    }
+    let mut classes: HashMap<&str, bool> = HashMap::new();
+    for wait in model.waits.values() {
+        let Some(class) = &wait.class else { continue };
+        if !*classes.entry(class).or_insert_with(|| has(class)) {
+            continue;
+        }
+        let thread = model.thread_index.get(&wait.thread);
+        let within = thread.and_then(|&i| innermost(model, &model.threads[i], wait.begin));
+        found.extend(within.and_then(|s| {
+            request_of(
+                model,
+                &model.spans[*model.span_index.get(&s.id())? as usize],
+            )
+        }));
+    }
+    Some(found)
+}
+
+/// The request that a span lies in, or is.
+fn request_of(model: &Model, span: &Span) -> Option<i64> {
+    let mut span = span;
+    while KINDS[span.kind as usize] != "request" {
+        span = &model.spans[*model.span_index.get(&span.parent?)? as usize];
+    }
+    Some(span.id)
+}
+
+fn causes(sql: Session<'_>, ids: &[i64]) -> Result<HashMap<i64, Vec<(String, i64)>>> {
     let mut causes: HashMap<i64, Vec<(String, i64)>> = HashMap::new();
     if ids.is_empty() {
         return Ok(causes);
@@ -123,7 +174,7 @@ pub struct Matrix {
 }
 
 /// The matrix of a range.
-pub fn matrix(model: &Model, sql: &Sql, begin: i64, end: i64) -> Result<Matrix> {
+pub fn matrix(model: &Model, sql: Session<'_>, begin: i64, end: i64) -> Result<Matrix> {
     let zero = model.meta.begin_ns;
     let chosen = format!(
         "FROM breakdown b JOIN spans s ON s.id = b.span

@@ -25,6 +25,10 @@ fn wrong_parameters_are_answered_with_400_and_what_they_must_be() {
         ("/api/at?thread=x&t=1", "whole number"),
         ("/api/requests?sort=size", "duration, begin, name or thread"),
         ("/api/requests?limit=9999", "from 1 to 500"),
+        ("/api/waterfall?id=x", "whole number"),
+        ("/api/chain?thread=14", "t is missing"),
+        ("/api/locks?by=name", "class or object"),
+        ("/api/search", "q is missing"),
         ("/api/overview?bins=0", "from 1 to 4000"),
         ("/api/query?sql=", "empty"),
         ("/api/query?sql=%zz", "hexadecimal"),
@@ -42,6 +46,7 @@ fn wrong_parameters_are_answered_with_400_and_what_they_must_be() {
         "/api/at?thread=14&t=-5",
         "/api/nothing",
         "/api/span?id=99999999",
+        "/api/waterfall?id=99999999",
     ] {
         assert_eq!(get(path).status, 404, "{path}");
     }
@@ -298,6 +303,15 @@ fn the_matrix_of_all_and_the_overview_agree_with_the_figures() {
         &trace["figures"]["requests_per_second"]
     ));
     assert!(close(mean(&overview["cpu"]), &trace["figures"]["cpu"]));
+    let slowest = overview["slowest_ns"]
+        .as_array()
+        .expect("numbers")
+        .iter()
+        .filter_map(Value::as_i64)
+        .max();
+    let whole =
+        &rows("SELECT max(end_ns - begin_ns) FROM spans WHERE kind = 'request' AND complete")[0][0];
+    assert_eq!(slowest, whole.as_i64());
 }
 
 #[test]
@@ -333,4 +347,222 @@ fn a_request_tells_what_it_cost() {
         get("/api/request_counters?id=99999999").json(),
         serde_json::json!([])
     );
+}
+
+/// Rows of a query.
+fn rows(sql: &str) -> Vec<Value> {
+    let encoded: String = sql.bytes().map(|b| format!("%{b:02x}")).collect();
+    let answer = get(&format!("/api/query?sql={encoded}")).json();
+    answer["rows"]
+        .as_array()
+        .unwrap_or_else(|| panic!("{sql}: {answer}"))
+        .clone()
+}
+
+fn number(v: &Value) -> i64 {
+    v.as_i64().unwrap_or_else(|| panic!("{v} is no number"))
+}
+
+/// The request whose wait for the lock was longest, and the thread and the moment of that.
+fn convoyed() -> (i64, i64, i64) {
+    let found = rows(
+        "SELECT s.id, w.thread, (t(w.begin_ns) * 1e9)::BIGINT FROM waits w
+         ASOF JOIN (SELECT * FROM spans WHERE kind = 'request') s ON s.thread = w.thread AND s.begin_ns <= w.begin_ns
+         WHERE w.kind = 'monitor_enter' AND s.end_ns >= w.end_ns ORDER BY w.end_ns - w.begin_ns DESC LIMIT 1",
+    );
+    let of = |i: usize| number(&found[0][i]);
+    (of(0), of(1), of(2))
+}
+
+#[test]
+fn a_waterfall_has_the_spans_of_a_request_and_a_path_as_long_as_it() {
+    let (id, thread, _) = convoyed();
+    let told = get(&format!("/api/waterfall?id={id}")).json();
+    let bars = told["bars"].as_array().expect("bars");
+    let kinds: Vec<_> = bars
+        .iter()
+        .filter(|b| b["id"] == id || b["depth"] != 0)
+        .map(|b| b["kind"].as_str().expect("a kind"))
+        .collect();
+    assert_eq!(kinds[..4], ["request", "service", "pool_wait", "pool_use"]);
+    assert!(kinds.contains(&"sql"), "{kinds:?}");
+    let path = told["path"].as_array().expect("a path");
+    assert_eq!(path[0]["begin"], told["begin"]);
+    assert_eq!(path[path.len() - 1]["end"], told["end"]);
+    assert!(path.windows(2).all(|w| w[0]["end"] == w[1]["begin"]));
+    assert!(
+        path.windows(2).all(|w| w[0]["thread"] != w[1]["thread"]
+            || w[0]["cause"] != w[1]["cause"]
+            || w[0]["inside"] != w[1]["inside"]),
+        "what says the same is one step"
+    );
+    let others: Vec<_> = path.iter().filter(|s| s["hops"] != 0).collect();
+    assert!(!others.is_empty(), "its thread waited for others");
+    let of_lock = others
+        .iter()
+        .find(|s| s["meanwhile"]["waited_on"] == "shop.ItemCache")
+        .expect("a step of who had the lock");
+    assert_ne!(of_lock["thread"], thread);
+    let threads = told["threads"].as_array().expect("threads");
+    assert_eq!(threads[0]["id"], thread);
+    assert!(
+        path.iter()
+            .all(|s| threads.iter().any(|t| t["id"] == s["thread"]))
+    );
+    let not_a_request = number(&rows("SELECT id FROM spans WHERE kind = 'sql' LIMIT 1")[0][0]);
+    assert_eq!(
+        get(&format!("/api/waterfall?id={not_a_request}")).status,
+        404
+    );
+}
+
+#[test]
+fn the_first_request_of_a_connection_has_its_handshake() {
+    let found = rows(
+        "SELECT min_by(id, begin_ns), max_by(id, begin_ns) FROM spans WHERE kind = 'request' AND connection IN
+         (SELECT connection FROM spans WHERE kind = 'tls_handshake' AND complete) GROUP BY connection HAVING count(*) > 1 ORDER BY 1 LIMIT 1",
+    );
+    let kinds = |id: &Value| {
+        let told = get(&format!("/api/waterfall?id={id}")).json();
+        told["bars"][0]["kind"].as_str().expect("a kind").to_owned()
+    };
+    assert!(kinds(&found[0][0]).starts_with("tls_"));
+    assert_eq!(kinds(&found[0][1]), "request");
+}
+
+#[test]
+fn a_chain_is_what_the_view_of_chains_tells() {
+    let (_, _, at) = convoyed();
+    let blocked = rows(&format!(
+        "SELECT thread, (t(begin_ns) * 1e9)::BIGINT, begin_ns FROM wakings WHERE waker IS NOT NULL AND end_ns - begin_ns > 500000
+         ORDER BY abs(t(begin_ns) * 1e9 - {at}) LIMIT 12"
+    ));
+    let mut longest = 0;
+    for row in &blocked {
+        let told = get(&format!(
+            "/api/chain?thread={}&t={}",
+            row[0],
+            number(&row[1]) + 1
+        ))
+        .json();
+        let links: Vec<_> = told
+            .as_array()
+            .expect("links")
+            .iter()
+            .map(|l| serde_json::json!([l["thread"], l["begin"], l["end"], l["waker"]]))
+            .collect();
+        let view = rows(&format!(
+            "SELECT thread, (t(begin_ns) * 1e9)::BIGINT, (t(end_ns) * 1e9)::BIGINT, waker FROM waking_chain({}, {}) WHERE waker IS NOT NULL ORDER BY step LIMIT 16",
+            row[0], row[2]
+        ));
+        assert_eq!(links, view, "thread {} at {}", row[0], row[1]);
+        longest = longest.max(links.len());
+    }
+    assert!(longest > 1, "a chain of more than one link is among them");
+    assert_eq!(
+        get("/api/chain?thread=999&t=1").json(),
+        serde_json::json!([])
+    );
+}
+
+#[test]
+fn locks_have_the_figures_of_the_views() {
+    let told = get("/api/locks").json();
+    assert_eq!(
+        (&told["total"], told["locks"].as_array().map(Vec::len)),
+        (&Value::from(1), Some(1))
+    );
+    let lock = &told["locks"][0];
+    assert_eq!(lock["class"], "shop.ItemCache");
+    let view = &rows("SELECT waits, waiters, wait_ns, longest_ns, convoy, held_ns FROM locks")[0];
+    for (i, name) in [
+        "waits",
+        "waiters",
+        "wait_ns",
+        "longest_ns",
+        "convoy",
+        "held_ns",
+    ]
+    .iter()
+    .enumerate()
+    {
+        assert_eq!(lock[name], view[i], "{name}");
+    }
+    let did = &rows("SELECT running_ns, runnable_ns, lock_ns, io_ns, other_ns FROM lock_owners")[0];
+    assert_eq!(&lock["meanwhile"], did);
+    let longest = &rows(
+        "SELECT thread, (t(begin_ns) * 1e9)::BIGINT, (t(end_ns) * 1e9)::BIGINT FROM lock_waits ORDER BY end_ns - begin_ns DESC LIMIT 1",
+    )[0];
+    assert_eq!(&lock["longest"], longest);
+    // As many wait at the moment of the convoy as it says.
+    let at = number(&lock["convoy_at"]);
+    let waiting = &rows(&format!(
+        "SELECT count(*) FROM lock_waits WHERE (t(begin_ns) * 1e9)::BIGINT <= {at} AND (t(end_ns) * 1e9)::BIGINT > {at}"
+    ))[0][0];
+    assert_eq!(waiting, &lock["convoy"]);
+    let object = &get("/api/locks?by=object").json()["locks"][0];
+    assert_eq!(
+        (&object["object"], &object["waits"]),
+        (&Value::from(0x5eed_1234), &lock["waits"])
+    );
+}
+
+#[test]
+fn a_search_finds_threads_paths_statements_and_locks_and_where_their_longest_is() {
+    let find = |word: &str| {
+        get(&format!("/api/search?q={word}"))
+            .json()
+            .as_array()
+            .expect("hits")
+            .clone()
+    };
+    let kinds = |hits: &[Value]| {
+        hits.iter()
+            .map(|h| h["kind"].as_str().expect("a kind").to_owned())
+            .collect::<Vec<_>>()
+    };
+    let items = find("ITEM");
+    assert_eq!(items[0]["name"], "GET /item");
+    let (longest, begin) = (items[0]["request"].clone(), items[0]["begin"].clone());
+    let row = &rows(
+        "SELECT id, (t(begin_ns) * 1e9)::BIGINT FROM spans WHERE kind = 'request' AND name = 'GET /item' ORDER BY end_ns - begin_ns DESC LIMIT 1",
+    )[0];
+    assert_eq!((&longest, &begin), (&row[0], &row[1]));
+    for kind in ["request", "service", "sql", "lock"] {
+        assert!(
+            kinds(&items).iter().any(|k| k == kind),
+            "no {kind} in {:?}",
+            kinds(&items)
+        );
+    }
+    let lock = items.iter().find(|h| h["kind"] == "lock").expect("a lock");
+    assert_eq!(lock["name"], "shop.ItemCache");
+    let threads = find("exec-1");
+    assert_eq!(threads[0]["name"], "http-nio-8443-exec-1");
+    assert_eq!(kinds(&threads), ["thread"]);
+    assert_eq!(find("poller")[0]["name"], "http-nio-8443-Poller");
+    assert!(find("nothing+of+that+name").is_empty() && find("+").is_empty());
+}
+
+#[test]
+fn requests_are_filtered_by_path_worker_status_statement_and_lock() {
+    let total = |filter: &str| {
+        number(&get(&format!("/api/requests?limit=5&filter={filter}")).json()["total"])
+    };
+    let (all, items) = (total(""), total("%2fITEM"));
+    assert!(0 < items && items < all);
+    assert_eq!(
+        number(
+            &rows("SELECT count(*) FROM spans WHERE kind = 'request' AND name = 'GET /item'")[0][0]
+        ),
+        items
+    );
+    assert_eq!(total("200"), all);
+    assert!(0 < total("exec-3") && total("exec-3") < all);
+    assert_eq!(total("404"), 0);
+    let asked = "SELECT count(DISTINCT parent) FROM (SELECT s.parent FROM spans q JOIN spans s ON s.id = q.parent WHERE q.kind = 'sql' AND q.name LIKE '%FROM bids%')";
+    assert_eq!(total("from%20bids"), number(&rows(asked)[0][0]));
+    let waited = "SELECT count(DISTINCT r.id) FROM lock_waits w ASOF JOIN (SELECT * FROM spans WHERE kind = 'request') r
+         ON r.thread = w.thread AND r.begin_ns <= w.begin_ns WHERE r.end_ns > w.begin_ns";
+    assert_eq!(total("shop.itemcache"), number(&rows(waited)[0][0]));
 }

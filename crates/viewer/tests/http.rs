@@ -118,3 +118,39 @@ fn what_cannot_be_served_is_said_with_its_remedy() {
     assert!(error(web.clone(), web.clone(), 0).contains("is not a trace"));
     assert!(error(trace, web, site.port).contains("choose another, or 0 for any"));
 }
+
+/// Threads of this process that look after a query.
+fn running_queries() -> usize {
+    let tasks = std::fs::read_dir("/proc/self/task")
+        .expect("threads")
+        .flatten();
+    let name = |task: &std::fs::DirEntry| {
+        std::fs::read_to_string(task.path().join("comm")).unwrap_or_default()
+    };
+    tasks.filter(|t| name(t).trim() == "query-watchdog").count()
+}
+
+#[test]
+fn a_query_ends_when_the_page_that_asked_goes_away() {
+    use std::io::Write;
+    let port = site().port;
+    let until = |what: &str, wanted: fn(usize) -> bool| {
+        let began = Instant::now();
+        while !wanted(running_queries()) {
+            assert!(began.elapsed() < Duration::from_secs(5), "{what}");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    };
+    let mut page = std::net::TcpStream::connect(("127.0.0.1", port)).expect("a connection");
+    let endless = "SELECT%20count(*)%20FROM%20range(100000)%20a,range(100000)%20b,range(100000)%20c%20WHERE%20a.range%2bb.range%2bc.range=7";
+    write!(
+        page,
+        "GET /api/query?sql={endless} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n"
+    )
+    .expect("sent");
+    until("the query did not begin", |n| n > 0);
+    std::thread::sleep(Duration::from_millis(300));
+    assert!(running_queries() > 0, "it would run for hours");
+    drop(page);
+    until("the query outlived its page", |n| n == 0);
+}

@@ -3,7 +3,7 @@
 import { api, type Diagnosis, type Finding } from "../api.ts";
 import { h } from "../dom.ts";
 import { percent } from "../format.ts";
-import type { View } from "../view.ts";
+import { clampRange, type View } from "../view.ts";
 import type { Panel } from "./tabs.ts";
 
 const OUTCOMES: Record<Finding["outcome"], string> = { confirmed: "confirmed", not_enough_data: "not enough data", refuted: "refuted" };
@@ -57,7 +57,7 @@ export class DiagnosisPanel implements Panel {
 
   private moment(at: number | null): HTMLElement | null {
     if (at === null) return null;
-    const show = () => this.view.setRange({ begin: Math.max(0, at * 1e9 - AROUND), end: at * 1e9 + AROUND });
+    const show = () => this.view.go({ range: clampRange(at * 1e9 - AROUND, at * 1e9 + AROUND, this.view.total) });
     return h("button", { class: "choice", onclick: show, title: "show this moment" }, `${at.toFixed(3)} s`);
   }
 }

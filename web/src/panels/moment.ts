@@ -1,21 +1,24 @@
 // Everything known about the chosen interval, with ways to go on from it.
 
-import { api, GC_LANE, type Moment } from "../api.ts";
+import { abbreviate } from "../abbreviate.ts";
+import { api, GC_LANE, type Link, type Moment } from "../api.ts";
 import { classIndex, headline, kindIndex, kindText, meaning, syscallText, waitText } from "../describe.ts";
 import { h, kindSwatch, swatch } from "../dom.ts";
 import { bytes, digits, duration, moment as momentText } from "../format.ts";
+import { shortThread } from "../path.ts";
 import { clampRange, type View } from "../view.ts";
 
 export class MomentPanel {
   readonly element = h("section", { class: "moment", "aria-label": "Moment" });
   private current: Moment | null = null;
   /** What the request cost: it comes a little later than the moment. */
+  private readonly wakings = h("ol", { class: "chain", "aria-label": "Who woke it, and what that thread had waited for" });
   private readonly cost = h("dl", { class: "facts cost", "aria-label": "What the request cost" });
   private abort = new AbortController();
 
   constructor(
     private readonly view: View,
-    private readonly chosen: (moment: Moment | null) => void,
+    private readonly chosen: (moment: Moment | null, chain?: readonly Link[]) => void,
     private readonly reveal: (thread: number) => void,
   ) {
     view.listen((state, before) => {
@@ -29,13 +32,24 @@ export class MomentPanel {
     this.abort.abort();
     this.abort = new AbortController();
     const { signal } = this.abort;
-    if (!selection) return this.explain("Click an interval in the timeline: everything known about it will stand here.");
+    if (!selection) {
+      this.current = null;
+      this.chosen(null);
+      return this.explain("Click an interval in the timeline: everything known about it will stand here.");
+    }
     try {
       this.current = await api.at(selection.thread, selection.t, signal);
       this.chosen(this.current);
       this.cost.replaceChildren();
+      this.wakings.replaceChildren();
       this.show(this.current);
       const request = this.current.spans.find((span) => span.kind === "request");
+      if (selection.follow && request && request.id !== this.view.state.request) this.view.set({ request: request.id });
+      if (this.current.waker) {
+        const chain = await api.chain(selection.thread, selection.t, signal);
+        this.chosen(this.current, chain);
+        this.wakings.replaceChildren(...chain.map((link, i) => this.link(link, i)));
+      }
       if (request) this.cost.replaceChildren(...costRows(await api.requestCounters(request.id, signal)));
     } catch (error) {
       if (signal.aborted) return;
@@ -53,7 +67,7 @@ export class MomentPanel {
     if (t < 0 || t >= this.view.total) return;
     const { begin, end } = this.view.range;
     const range = t < begin || t > end ? clampRange(t - (end - begin) / 2, t + (end - begin) / 2, this.view.total) : this.view.range;
-    this.view.set({ selection: { thread: moment.thread, t }, range });
+    this.view.set({ selection: { thread: moment.thread, t, follow: true }, range });
   }
 
   private explain(text: string): void {
@@ -61,8 +75,26 @@ export class MomentPanel {
   }
 
   private go(thread: number, t: number): void {
-    this.view.set({ selection: { thread, t } });
+    const { begin, end } = this.view.range;
+    const half = (end - begin) / 2;
+    const range = t < begin || t > end ? { range: clampRange(t - half, t + half, this.view.total) } : {};
+    this.view.go({ selection: { thread, t }, ...range });
     this.reveal(thread);
+  }
+
+  /** A link of the chain: who woke whom, and from what. */
+  private link(link: Link, i: number): HTMLElement {
+    const to = (name: string, thread: number, t: number) => h("button", { class: "link", title: `${name}: go there`, onclick: () => this.go(thread, t) }, shortThread(name));
+    const what = link.waited_on ? abbreviate(link.waited_on, 34) : link.class;
+    return h(
+      "li",
+      {},
+      h("span", {}, i === 0 ? shortThread(link.thread_name) : to(link.thread_name, link.thread, Math.floor((link.begin + link.end) / 2))),
+      h("span", { class: "number" }, duration(link.end - link.begin)),
+      h("span", { class: "quiet chain-what", title: link.waited_on ?? "" }, swatch(classIndex(link)), what),
+      h("span", { class: "quiet" }, "woken by"),
+      to(link.waker_name, link.waker, Math.max(0, link.end - 1)),
+    );
   }
 
   private zoomTo(begin: number, end: number): void {
@@ -103,6 +135,7 @@ export class MomentPanel {
       ),
       h("p", { class: "quiet" }, m.thread === GC_LANE ? "" : meaning(m)),
       h("dl", { class: "facts" }, ...facts.flatMap(([name, value]) => (value ? [h("dt", {}, name), h("dd", {}, value)] : []))),
+      this.wakings,
       h("div", { class: "stack" }, ...m.spans.map((span, depth) => this.spanRow(m, span, depth))),
       this.cost,
       m.marks.length > 0 &&
@@ -124,7 +157,7 @@ export class MomentPanel {
     const name = [/^(tls|pool)_/.test(span.kind) ? "" : span.name, span.status ?? "", span.peer === span.name ? "" : (span.peer ?? "")].filter(Boolean).join("  ");
     const at = Math.min(1, Math.max(0, (moment.begin - span.begin) / (span.end - span.begin)));
     const width = Math.min(1 - at, (moment.end - moment.begin) / (span.end - span.begin));
-    return h(
+    const row = h(
       "button",
       { class: "span-row", title: "zoom to this span", onclick: () => this.zoomTo(span.begin, span.end) },
       h("span", { class: "span-kind", style: `padding-left:${depth * 10}px` }, kindSwatch(kindIndex(span.kind)), kindText(span.kind)),
@@ -132,6 +165,9 @@ export class MomentPanel {
       h("span", { class: "span-where" }, h("i", { style: `left:${at * 100}%;width:max(2px,${width * 100}%);background:var(--class-${classIndex(moment)})` })),
       h("span", { class: "number" }, `${span.complete ? "" : "≥ "}${duration(span.end - span.begin)}`),
     );
+    if (span.kind !== "request") return row;
+    const waterfall = () => this.view.go({ request: span.id, tab: "waterfall" });
+    return h("div", { class: "span-request" }, row, h("button", { title: "its spans and its critical path, over the threads", onclick: waterfall }, "waterfall"));
   }
 }
 

@@ -40,6 +40,8 @@ export class QueryPanel implements Panel {
   private readonly note = h("span", { class: "quiet" });
   private abort = new AbortController();
   private ran = false;
+  private readonly start = h("button", { class: "primary", onclick: () => (this.running ? this.stop() : void this.run()), title: "Ctrl+Enter" }, "Run");
+  private running = false;
 
   constructor() {
     this.box.value = EXAMPLES[0]?.[1] ?? "";
@@ -66,7 +68,7 @@ export class QueryPanel implements Panel {
         "div",
         { class: "query-edit" },
         this.box,
-        h("div", { class: "controls" }, h("button", { class: "primary", onclick: () => void this.run(), title: "Ctrl+Enter" }, "Run"), ...examples, this.note),
+        h("div", { class: "controls" }, this.start, ...examples, this.note),
       ),
       this.answer,
     );
@@ -89,6 +91,7 @@ export class QueryPanel implements Panel {
     this.abort = new AbortController();
     const { signal } = this.abort;
     this.note.textContent = "running…";
+    this.say(true);
     try {
       const table = await api.query(this.box.value, signal);
       this.note.textContent = `${grouped(table.rows.length)} rows${table.more ? ", and more" : ""} in ${table.ms.toFixed(0)} ms`;
@@ -98,6 +101,19 @@ export class QueryPanel implements Panel {
       this.note.textContent = "";
       this.answer.replaceChildren(h("pre", { class: "error" }, error instanceof Error ? error.message : String(error)));
     }
+    this.say(false);
+  }
+
+  /** The server ends a query whose page has gone, or has stopped waiting. */
+  private stop(): void {
+    this.abort.abort();
+    this.note.textContent = "stopped";
+    this.say(false);
+  }
+
+  private say(running: boolean): void {
+    this.running = running;
+    this.start.textContent = running ? "Stop" : "Run";
   }
 }
 

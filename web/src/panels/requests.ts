@@ -4,6 +4,7 @@ import { api, type Request } from "../api.ts";
 import { h, shareBar } from "../dom.ts";
 import { duration, grouped, moment, percent } from "../format.ts";
 import { classOfCause } from "../palette.ts";
+import { shortThread } from "../path.ts";
 import { clampRange, type View } from "../view.ts";
 import type { Panel } from "./tabs.ts";
 
@@ -22,12 +23,27 @@ export class RequestsPanel implements Panel {
   private sort = "duration";
   private wholeTrace = true;
   private abort = new AbortController();
-  private chosen: number | null = null;
+  private readonly box = h("input", { type: "search", class: "filter", placeholder: "path, worker, SQL, lock", "aria-label": "Filter requests", title: "requests with this in their path, worker, statements or the class of a lock that they waited for, or with this status", spellcheck: "false" });
+  private readonly note = h("span", { class: "quiet" });
+  private readonly body = h("div", { class: "scroll" });
+  private timer = 0;
 
   constructor(
     private readonly view: View,
     private readonly reveal: (thread: number) => void,
-  ) {}
+  ) {
+    this.box.value = view.state.filter;
+    this.box.addEventListener("input", () => {
+      clearTimeout(this.timer);
+      this.timer = window.setTimeout(() => view.set({ filter: this.box.value.trim() }), 150);
+    });
+    view.listen((state, before) => {
+      if (state.request !== before.request) this.mark();
+      if (state.filter === before.filter) return;
+      if (state.filter !== this.box.value.trim()) this.box.value = state.filter;
+      if (this.element.isConnected) void this.load();
+    });
+  }
 
   get followsRange(): boolean {
     return !this.wholeTrace;
@@ -37,16 +53,24 @@ export class RequestsPanel implements Panel {
     this.abort.abort();
     this.abort = new AbortController();
     const { begin, end } = this.wholeTrace ? { begin: 0, end: this.view.total } : this.view.range;
-    const { total, requests } = await api.requests(begin, end, this.sort, 200, this.abort.signal);
-    this.element.replaceChildren(this.controls(total, requests.length), this.table(requests));
+    const { total, requests } = await api.requests(begin, end, this.sort, 200, this.view.state.filter, this.abort.signal);
+    this.note.textContent = this.told(total, requests.length);
+    this.body.replaceChildren(this.table(requests));
+    // The box keeps the focus of who types in it.
+    if (!this.element.contains(this.box)) this.element.append(this.controls(), this.body);
+    for (const button of this.element.querySelectorAll("[data-whole]")) button.setAttribute("aria-pressed", String(button.getAttribute("data-whole") === String(this.wholeTrace)));
+    this.mark();
   }
 
-  private controls(total: number, shown: number): HTMLElement {
-    const choose = (whole: boolean, text: string) =>
-      h("button", { class: "choice", "aria-pressed": String(this.wholeTrace === whole), onclick: () => this.setWhole(whole) }, text);
+  private controls(): HTMLElement {
+    const choose = (whole: boolean, text: string) => h("button", { class: "choice", "data-whole": String(whole), onclick: () => this.setWhole(whole) }, text);
+    return h("div", { class: "controls" }, choose(true, "whole trace"), choose(false, "visible range"), this.box, this.note);
+  }
+
+  private told(total: number, shown: number): string {
     const which = { duration: "slowest", begin: "earliest", name: "by name", thread: "by worker" }[this.sort] ?? "";
-    const text = total === 0 ? "No request in this range; choose the whole trace." : `${grouped(total)} requests${shown < total ? `, the ${grouped(shown)} first (${which})` : ""}`;
-    return h("div", { class: "controls" }, choose(true, "whole trace"), choose(false, "visible range"), h("span", { class: "quiet" }, text));
+    if (total === 0) return this.view.state.filter ? "No request is like that." : "No request in this range; choose the whole trace.";
+    return `${grouped(total)} requests${shown < total ? `, the ${grouped(shown)} first (${which})` : ""}`;
   }
 
   private setWhole(whole: boolean): void {
@@ -60,7 +84,7 @@ export class RequestsPanel implements Panel {
       h("th", { class: cls, "aria-sort": sort === this.sort ? "other" : undefined }, sort ? h("button", { class: "sort", onclick: () => this.sortBy(sort) }, title) : title),
     );
     const body = h("tbody", {}, ...requests.map((r) => this.row(r, slowest)));
-    return h("div", { class: "scroll" }, h("table", {}, h("thead", {}, h("tr", {}, ...heads)), body));
+    return h("table", {}, h("thead", {}, h("tr", {}, ...heads)), body);
   }
 
   private sortBy(sort: string): void {
@@ -78,43 +102,37 @@ export class RequestsPanel implements Panel {
     const cells: [string, Node | string][] = [
       ["number strong", `${r.complete ? "" : "≥ "}${duration(total)}`],
       ["number", moment(r.begin, 1e6)],
-      ["", r.name],
+      ["", h("button", { class: "link" }, r.name)],
       ["number", r.status === null ? "" : String(r.status)],
-      ["", shortName(r.thread_name)],
+      ["", shortThread(r.thread_name)],
       ["wide", bar],
       ["quiet", top ? `${top[0]} ${percent(top[1] / total)}` : ""],
     ];
     return h(
       "tr",
-      { "data-id": r.id, class: this.chosen === r.id ? "chosen" : "", title: "click to go there", onclick: () => this.go(r) },
+      { "data-id": r.id, title: "click for its waterfall", onclick: () => this.go(r) },
       ...cells.map(([cls, content]) => h("td", { class: cls }, content)),
     );
   }
 
   private go(r: Request): void {
-    this.chosen = r.id;
-    for (const row of this.element.querySelectorAll("tr.chosen")) row.classList.remove("chosen");
-    this.element.querySelector(`tr[data-id="${r.id}"]`)?.classList.add("chosen");
-    this.view.set(viewOf(r, this.view.total));
+    this.view.go({ ...viewOf(r, this.view.total), request: r.id, tab: "waterfall" });
     this.reveal(r.thread);
   }
 
-  /** Marks a request as the chosen one. */
-  mark(r: Request): void {
-    this.chosen = r.id;
+  /** Marks the request that is chosen. */
+  private mark(): void {
+    for (const row of this.element.querySelectorAll("tbody tr")) {
+      row.classList.toggle("chosen", row.getAttribute("data-id") === String(this.view.state.request));
+    }
   }
 }
 
 /** The range and the selection that show a request. */
-export function viewOf(r: Request, total: number): { range: ReturnType<typeof clampRange>; selection: { thread: number; t: number } } {
+export function viewOf(r: Pick<Request, "begin" | "end" | "thread">, total: number): { range: ReturnType<typeof clampRange>; selection: { thread: number; t: number } } {
   const margin = Math.max((r.end - r.begin) * 0.3, 2e5);
   return {
     range: clampRange(r.begin - margin, r.end + margin, total),
     selection: { thread: r.thread, t: Math.round((r.begin + r.end) / 2) },
   };
-}
-
-/** `exec-7` of `https-jsse-nio-8443-exec-7`: within one server the rest is the same. */
-function shortName(name: string): string {
-  return /exec-\d+$/.exec(name)?.[0] ?? name;
 }

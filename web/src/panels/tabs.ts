@@ -11,7 +11,7 @@ export interface Panel {
   load(): Promise<void>;
 }
 
-const TITLES: Record<Tab, string> = { diagnosis: "Diagnosis", moment: "Moment", requests: "Requests", matrix: "Matrix", query: "Query" };
+const TITLES: Record<Tab, string> = { diagnosis: "Diagnosis", moment: "Moment", requests: "Requests", waterfall: "Waterfall", locks: "Locks", matrix: "Matrix", query: "Query" };
 
 export class Tabs {
   readonly element: HTMLElement;
@@ -28,13 +28,14 @@ export class Tabs {
   ) {
     const list = h("div", { class: "tabs", role: "tablist" });
     for (const tab of TABS) {
-      const button = h("button", { role: "tab", "data-tab": tab, onclick: () => view.set({ tab }) }, TITLES[tab]);
+      const button = h("button", { role: "tab", "data-tab": tab, onclick: () => view.go({ tab }) }, TITLES[tab]);
       this.buttons.set(tab, button);
       list.append(button);
     }
     this.element = h("div", { class: "lower" }, h("div", { class: "main-side" }, list, this.body), h("div", { class: "moment-side" }, moment));
     view.listen((state, before) => {
       if (state.tab !== before.tab) void this.open();
+      else if (state.request !== before.request && state.tab === "waterfall") void this.load();
       else if (state.range !== before.range && this.panel.followsRange) this.soon();
     });
     this.ready = this.open();

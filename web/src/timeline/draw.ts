@@ -5,6 +5,7 @@ import { ABSENT, CLASSES, type Palette } from "../palette.ts";
 import { decimals, duration, tickStep } from "../format.ts";
 import type { Range } from "../view.ts";
 import { type Counters, drawCounter, rateText, tell } from "./counters.ts";
+import { type Arrow, drawArrows, strength } from "./arrows.ts";
 import type { Fetched } from "./data.ts";
 import { HEADER_HEIGHT, type Item } from "./layout.ts";
 
@@ -27,6 +28,9 @@ export interface Scene {
   readonly selected: number | null;
   /** The chosen interval, and the one below the pointer. */
   readonly pinned: { thread: number; begin: number; end: number } | null;
+  /** Intervals of the chain that led to the chosen one. */
+  readonly chain: readonly { thread: number; begin: number; end: number }[];
+  readonly arrows: readonly Arrow[];
   readonly pointer: { x: number; thread: number | null } | null;
   readonly hasKernel: boolean;
   readonly counters: Counters;
@@ -56,6 +60,7 @@ export function draw(context: CanvasRenderingContext2D, scene: Scene): void {
     else drawLane(context, scene, item);
   }
   drawPauses(context, scene);
+  drawArrows(context, scene.arrows, palette, `11px ${FONT}`, { left: GUTTER, right: width, top: scene.scroll, bottom: scene.scroll + height - AXIS_HEIGHT });
   context.restore();
   drawAxis(context, scene);
   drawPointer(context, scene);
@@ -230,15 +235,26 @@ function drawClipped(context: CanvasRenderingContext2D, text: string, x: number,
   context.fillText(shown, x, y);
 }
 
+/** The chosen interval, and the blocked ones that led to its end. */
 function drawPinned(context: CanvasRenderingContext2D, scene: Scene, item: Item, barTop: number): void {
-  const { pinned } = scene;
-  if (!pinned || pinned.thread !== item.id) return;
-  const x0 = Math.max(GUTTER - 2, xOf(scene, pinned.begin));
-  const x1 = Math.min(scene.width + 2, xOf(scene, pinned.end));
-  if (x1 < GUTTER || x0 > scene.width) return;
+  const outline = ({ begin, end }: { begin: number; end: number }, width: number) => {
+    const x0 = Math.max(GUTTER - 2, xOf(scene, begin));
+    const x1 = Math.min(scene.width + 2, xOf(scene, end));
+    if (x1 < GUTTER || x0 > scene.width) return;
+    context.lineWidth = width;
+    context.strokeRect(x0 - width / 2, barTop - width / 2, Math.max(2, x1 - x0) + width, item.barHeight + width);
+  };
+  // What the waker itself had waited for, and so on.
+  scene.chain.forEach((link, rank) => {
+    if (link.thread !== item.id || rank === 0) return;
+    context.strokeStyle = scene.palette.arrow;
+    context.globalAlpha = strength(rank);
+    outline(link, 1);
+    context.globalAlpha = 1;
+  });
+  if (scene.pinned?.thread !== item.id) return;
   context.strokeStyle = scene.palette.text;
-  context.lineWidth = 1.5;
-  context.strokeRect(x0 - 0.75, barTop - 0.75, Math.max(2, x1 - x0) + 1.5, item.barHeight + 1.5);
+  outline(scene.pinned, 1.5);
 }
 
 /** Pauses reach over all lanes as a faint band: they explain what they lie over. */

@@ -84,12 +84,23 @@ export interface LayoutOptions {
   readonly folded: ReadonlySet<number>;
   readonly selected: number | null;
   readonly hasPauses: boolean;
+  /** Which threads to show, as the view has it. */
+  readonly lanes: string;
   /** Titles of the counters, if any were recorded. */
   readonly counters: readonly string[];
 }
 
-/** Lays out all threads, which come sorted by role and name. */
-export function layout(threads: readonly Thread[], roles: readonly string[], options: LayoutOptions): Layout {
+/** Whether a thread of this name is one of those to show. */
+export function isWanted(name: string, lanes: string): boolean {
+  const parts = lanes.toLowerCase().split(",").map((part) => part.trim()).filter(Boolean);
+  const lower = name.toLowerCase();
+  return parts.length === 0 || parts.some((part) => (part.endsWith("$") ? lower.endsWith(part.slice(0, -1)) : lower.includes(part)));
+}
+
+/** Lays out the threads to show, which come sorted by role and name. Who asks for some sees them: no group is folded then. */
+export function layout(all: readonly Thread[], roles: readonly string[], options: LayoutOptions): Layout {
+  const threads = all.filter((t) => isWanted(t.name, options.lanes));
+  const folded = options.lanes.trim() === "" ? options.folded : new Set<number>();
   const items: Item[] = [];
   let y = 5;
   const add = (item: Omit<Item, "y">) => {
@@ -108,9 +119,9 @@ export function layout(threads: readonly Thread[], roles: readonly string[], opt
   const header = (role: number, title: string, prefix: string, count: number) => {
     add({
       kind: "header", id: role, title, prefix, height: HEADER_HEIGHT, rows: 0, rowHeight: 0, barHeight: 0,
-      folded: options.folded.has(role), count, thread: null,
+      folded: folded.has(role), count, thread: null,
     });
-    return options.folded.has(role);
+    return folded.has(role);
   };
   if (options.hasPauses) lane(GC_LANE, "GC pauses", 0, null);
   if (options.counters.length > 0 && !header(COUNTER_GROUP, "Counters", "", options.counters.length)) {

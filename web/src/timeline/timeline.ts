@@ -1,10 +1,11 @@
 // The timeline: lays out, fetches, draws when something changed, and listens to pointer and keys.
 
-import { api, GC_LANE, type Moment, type Trace } from "../api.ts";
+import { api, GC_LANE, type Link, type Moment, type Trace } from "../api.ts";
 import { h } from "../dom.ts";
 import { onPaletteChange, palette } from "../palette.ts";
 import type { Tooltip } from "../tooltip.ts";
 import type { View } from "../view.ts";
+import { arrowsOf } from "./arrows.ts";
 import type { Counters } from "./counters.ts";
 import { TimelineData } from "./data.ts";
 import { AXIS_HEIGHT, draw, GUTTER, type Scene, timeAt, xOf } from "./draw.ts";
@@ -31,6 +32,7 @@ export class Timeline {
   private pointer: Scene["pointer"] = null;
   private hover: Moment | null = null;
   private pinned: Moment | null = null;
+  private chain: readonly Link[] = [];
   private scheduled = false;
   private hoverTimer = 0;
   private hoverAbort = new AbortController();
@@ -56,7 +58,7 @@ export class Timeline {
     this.listen();
     new ResizeObserver(() => this.resize()).observe(this.element);
     view.listen((state, before) => {
-      if (state.selection !== before.selection) this.relayout();
+      if (state.selection !== before.selection || state.lanes !== before.lanes) this.relayout();
       this.schedule();
     });
     onPaletteChange(() => this.data.repaint());
@@ -67,9 +69,10 @@ export class Timeline {
     return this.data.fetched !== null && this.data.isCurrent && !this.scheduled;
   }
 
-  /** The chosen interval, once the server has told it. */
-  pin(moment: Moment | null): void {
+  /** The chosen interval, once the server has told it, and who ended it. */
+  pin(moment: Moment | null, chain: readonly Link[] = []): void {
     this.pinned = moment;
+    this.chain = chain;
     this.schedule();
   }
 
@@ -88,7 +91,9 @@ export class Timeline {
   reveal(thread: number): void {
     const found = () => this.whole.items.find((item) => item.kind === "lane" && item.id === thread);
     if (!found()) {
+      // It may be folded away, or not among those that were asked for.
       this.folded.clear();
+      if (this.view.state.lanes) this.view.set({ lanes: "" });
       this.relayout();
     }
     const item = found();
@@ -108,7 +113,7 @@ export class Timeline {
     const next = lanes[index < 0 ? 0 : index + direction];
     if (!next) return;
     const t = selected?.t ?? (this.view.range.begin + this.view.range.end) / 2;
-    this.view.set({ selection: { thread: next.id, t } });
+    this.view.set({ selection: { thread: next.id, t, follow: true } });
     this.reveal(next.id);
   }
 
@@ -119,6 +124,7 @@ export class Timeline {
       folded: this.folded,
       selected: this.view.state.selection?.thread ?? null,
       hasPauses: this.trace.pauses > 0,
+      lanes: this.view.state.lanes,
       counters: this.counters.lanes.map((lane) => lane.title),
     });
     this.spacer.style.height = `${this.whole.height + AXIS_HEIGHT}px`;
@@ -173,10 +179,18 @@ export class Timeline {
       palette: palette(),
       selected: this.view.state.selection?.thread ?? null,
       pinned: this.pinned,
+      chain: this.chain,
+      arrows: this.chain.length === 0 ? [] : arrowsOf(this.chain, (t) => xOf({ range: this.view.range, width: this.width }, t), (thread) => this.middleOf(thread)),
       pointer: this.pointer,
       counters: this.counters,
       hasKernel: this.trace.meta.levels["kernel"]?.recorded ?? false,
     };
+  }
+
+  /** Middle of a lane's bar within the layout; none if the lane is folded away. */
+  private middleOf(thread: number): number | null {
+    const item = this.whole.items.find((i) => i.kind === "lane" && i.id === thread);
+    return item ? item.y + item.rows * item.rowHeight + item.barHeight / 2 + 1 : null;
   }
 
   private listen(): void {
@@ -253,7 +267,7 @@ export class Timeline {
     if (item.kind === "counter") return;
     const { begin, end } = this.view.range;
     const t = x < GUTTER ? (begin + end) / 2 : timeAt(this.scene([], 0), x);
-    this.view.set({ selection: { thread: item.id, t: Math.round(t) } });
+    this.view.go({ selection: { thread: item.id, t: Math.round(t), follow: true } });
   }
 
   private leave(): void {
