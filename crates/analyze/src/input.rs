@@ -50,17 +50,36 @@ pub fn open(dir: &Path) -> Result<Input> {
         _ => None,
     };
     let agent = agent.as_deref().unwrap_or_default();
-    let header = agent::header(agent);
-    let (events, strings) = match &header {
-        Some(header) => {
-            let claimed = usize::try_from(header.next).unwrap_or(usize::MAX);
-            agent::read(&agent[..agent.len().min(claimed.max(agent::CHUNK))])
-        }
-        None => Default::default(),
+    let mut header = agent::header(agent);
+    let (mut events, strings) = written(header.as_ref(), agent);
+    let carry = match raw.carry() {
+        path if path.exists() => map(&path)?,
+        _ => None,
     };
-    let proc = procfs::lines(&text(&raw.procfs())?).collect();
+    if let Some(carry) = &carry
+        && let Some(dropped) = agent::header(carry)
+    {
+        // What is older than the horizon and still lies in a chunk is in what was carried on, if it matters.
+        events.retain(|e| e.ts >= dropped.begin);
+        let (mut carried, _) = written(Some(&dropped), carry);
+        carried.append(&mut events);
+        events = carried;
+        if let Some(header) = &mut header {
+            header.lost = header.lost.saturating_sub(dropped.lost);
+            header.lost_strings = header.lost_strings.saturating_sub(dropped.lost_strings);
+        }
+    }
+    let mut proc = Vec::new();
+    for path in raw.all_procfs() {
+        proc.extend(procfs::lines(&text(&path)?));
+    }
     let vm_log = text(&raw.vm_log())?;
-    let counted = counters::Counted::read(&text(&raw.counters())?);
+    let mut counted = String::new();
+    for path in raw.all_counters() {
+        counted += &text(&path)?;
+    }
+    let mut counted = counters::Counted::read(&counted);
+    counted.slices.retain(|s| s.end_ns > session.begin_ns);
     Ok(Input {
         session,
         kernel,
@@ -71,6 +90,17 @@ pub fn open(dir: &Path) -> Result<Input> {
         proc,
         counted,
     })
+}
+
+/// What a spool of the agent's layout says.
+fn written(
+    header: Option<&agent::Header>,
+    spool: &[u8],
+) -> (Vec<agent::Event>, HashMap<u32, String>) {
+    match header {
+        Some(header) => agent::read(&spool[..header.extent(spool.len() as u64) as usize]),
+        None => Default::default(),
+    }
 }
 
 /// A file of text; empty if there is none.

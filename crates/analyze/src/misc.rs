@@ -112,7 +112,8 @@ pub fn marks(
     events
         .iter()
         .zip(actors)
-        .filter(|(e, thread)| e.kind == ev::APP_EVENT && **thread != NONE)
+        // Those from before the recording are there for what connections were at.
+        .filter(|(e, thread)| e.kind == ev::APP_EVENT && e.ts >= begin && **thread != NONE)
         .map(|(e, &thread)| Mark {
             ts_ns: e.ts.clamp(begin, end),
             thread: i64::from(thread),

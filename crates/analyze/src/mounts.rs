@@ -382,7 +382,8 @@ impl Mounts {
         &'a self,
         states: &'a [Vec<Interval>],
     ) -> impl Iterator<Item = tables::Mount> + 'a {
-        self.list.iter().map(|m| {
+        // Those from before the recording say why a thread had left its carrier, and have no length.
+        self.list.iter().filter(|m| m.end > m.begin).map(|m| {
             let own = &states[m.thread as usize];
             let from = own.partition_point(|i| i.end <= m.begin);
             let pinned_ns = own[from..]

@@ -27,7 +27,7 @@ use crate::metrics::Measured;
 
 pub use contention::{Gc, Monitor, Pool, Statement, WaitedFor};
 pub use costs::Cost;
-pub use load::{Connections, Cpu, Throughput};
+pub use load::{Connections, Cpu, RoleCpu, Throughput};
 pub use phases::{Phase, RequestType, ThreadTime, Times};
 pub use verdict::Verdict;
 
@@ -40,6 +40,8 @@ pub struct Report {
     pub throughput: Throughput,
     /// Use of the CPUs.
     pub cpu: Cpu,
+    /// CPUs that threads kept busy, by what they are for, the most first; empty without the kernel level.
+    pub roles: Vec<RoleCpu>,
     /// Connections and handshakes.
     pub connections: Connections,
     /// Mean time per occurrence, by phase and cause.
@@ -108,6 +110,7 @@ pub fn report(trace: &Trace) -> Result<Report> {
     let about = about(trace);
     let throughput = load::throughput(&db, meta)?;
     let cpu = load::cpu(&db, meta)?;
+    let roles = load::roles(&db, meta)?;
     let connections = load::connections(&db, meta)?;
     let breakdown = phases::breakdown(&db)?;
     let monitors = contention::monitors(&db)?;
@@ -127,6 +130,7 @@ pub fn report(trace: &Trace) -> Result<Report> {
         about,
         throughput,
         cpu,
+        roles,
         connections,
         breakdown,
         waited_for,

@@ -5,7 +5,6 @@
 //! the target's namespace. Kernel ids are used again, so an id means a thread only together with a
 //! time. Virtual threads have a Java id and nothing else.
 
-pub mod dump;
 pub mod kind;
 
 use std::collections::HashMap;
@@ -13,6 +12,7 @@ use std::collections::HashMap;
 use loadline_trace::spool::agent::{Event, kind as ev};
 use loadline_trace::spool::procfs::Line;
 use loadline_trace::spool::session::Session;
+use loadline_trace::spool::threaddump;
 use loadline_trace::tables;
 
 use crate::model::NONE;
@@ -300,7 +300,7 @@ impl Threads {
     }
 
     fn learn_from_dump(&mut self, ts: i64, text: &str) {
-        for t in dump::threads(text) {
+        for t in threaddump::threads(text) {
             let Some(id) = self.by_nstid(t.nid, ts) else {
                 continue;
             };

@@ -6,6 +6,7 @@
 mod commands;
 mod companions;
 mod interrupt;
+mod scratch;
 mod show;
 
 use std::process::ExitCode;
@@ -36,6 +37,8 @@ enum Command {
     Doctor(commands::doctor::Args),
     Record(commands::record::Args),
     Arm(commands::arm::Args),
+    Dump(commands::dump::Args),
+    Top(commands::top::Args),
     Recover(commands::recover::Args),
     Report(commands::report::Args),
     Diagnose(commands::diagnose::Args),
@@ -71,6 +74,8 @@ fn main() -> ExitCode {
         Command::Doctor(args) => commands::doctor::run(args),
         Command::Record(args) => commands::record::run(args),
         Command::Arm(args) => commands::arm::run(args),
+        Command::Dump(args) => commands::dump::run(args),
+        Command::Top(args) => commands::top::run(args),
         Command::Recover(args) => commands::recover::run(args),
         Command::Report(args) => commands::report::run(args),
         Command::Diagnose(args) => commands::diagnose::run(args),

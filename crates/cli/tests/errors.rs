@@ -81,6 +81,22 @@ fn an_output_directory_in_use() {
 fn wrong_usage_is_exit_code_2() {
     refuses(&["record"], 2, &["--pid"]);
     refuses(&["record", "--pid", "1", "--restore"], 2, &["--redefine"]);
+    for (options, why) in [
+        (&["--when", "p95>250"][..], "write 250ms"),
+        (&["--when", "p95>250ms"], "--keep 60s or --flight 256M"),
+        (&["--at-max", "drop-oldest"], "needs --max-size"),
+        (
+            &["--keep", "60s", "--at-max", "stop"],
+            "--keep drops the oldest",
+        ),
+        (&["--flight", "1M"], "32M or more"),
+        (
+            &["--keep", "1s", "--levels", "kernel", "--when", "gc>1s"],
+            "needs the jvm level",
+        ),
+    ] {
+        refuses(&[&["record", "--pid", "1"], options].concat(), 2, &[why]);
+    }
     refuses(&["arm"], 2, &["PID|NAME"]);
     refuses(&["arm", "4194000"], 1, &["4194000", "running JVMs"]);
     refuses(&["record", "--pid", "1", "-d", "0s"], 2, &["0"]);

@@ -2,36 +2,11 @@
 
 mod common;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
-use common::{java_program, root, run, run_ok, skip, sql, text};
+use common::{java_program, jdks, root, run, run_ok, skip, sql, text};
 use loadline_trace::Trace;
-
-/// Homes of JDKs 17 and later, one per version.
-fn jdks() -> Vec<(u32, PathBuf)> {
-    let mut found: Vec<(u32, PathBuf)> = Vec::new();
-    for entry in std::fs::read_dir("/usr/lib/jvm")
-        .into_iter()
-        .flatten()
-        .flatten()
-    {
-        let home = entry.path();
-        let release = std::fs::read_to_string(home.join("release")).unwrap_or_default();
-        let version = release
-            .lines()
-            .find_map(|l| l.strip_prefix("JAVA_VERSION=\""))
-            .and_then(|v| v.split(['.', '"', '+']).next()?.parse().ok());
-        let Some(version) = version.filter(|v| *v >= 17) else {
-            continue;
-        };
-        if home.join("bin/javac").is_file() && found.iter().all(|(v, _)| *v != version) {
-            found.push((version, home));
-        }
-    }
-    found.sort();
-    found
-}
 
 fn record(home: &Path, jfr: &Path) {
     let said = Command::new(home.join("bin/java"))

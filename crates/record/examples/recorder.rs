@@ -48,6 +48,8 @@ fn run() -> Result<(), String> {
         ring_bytes: Options::RING_BYTES,
         redact: false,
         agent_capacity: Options::AGENT_CAPACITY,
+        max_size: None,
+        flight: None,
         counters: None,
     };
     let mut words = std::env::args_os().skip(1);

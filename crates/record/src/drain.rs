@@ -3,9 +3,10 @@
 //! What always holds: it does nothing that can block but writing spools, so that a slow terminal or
 //! a large `/proc` never costs events; its first error ends it, and is kept for whoever asks.
 
+use std::fs::File;
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -32,6 +33,8 @@ pub struct Drain {
     counts: Arc<Counts>,
     stop: Arc<AtomicBool>,
     failed: Arc<Mutex<Option<io::Error>>>,
+    /// Spools to go on in, one for each ring, until the thread has taken them.
+    next: Arc<Mutex<Option<Vec<File>>>>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -41,11 +44,13 @@ impl Drain {
         let counts = Arc::new(Counts::default());
         let stop = Arc::new(AtomicBool::new(false));
         let failed = Arc::new(Mutex::new(None));
+        let next = Arc::new(Mutex::new(None));
         let work = Work {
             rings,
             agent,
             counts: counts.clone(),
             stop: stop.clone(),
+            next: next.clone(),
         };
         let report = failed.clone();
         let thread = std::thread::Builder::new()
@@ -59,8 +64,24 @@ impl Drain {
             counts,
             stop,
             failed,
+            next,
             thread: Some(thread),
         })
+    }
+
+    /// Has the rings go on in other spools, once all that they hold now is in the old ones. An error that has ended the
+    /// thread is not told here.
+    pub fn go_on_in(&self, spools: Vec<File>) {
+        *self.next.lock().unwrap_or_else(PoisonError::into_inner) = Some(spools);
+        while !self.has_failed()
+            && self
+                .next
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .is_some()
+        {
+            std::thread::sleep(Duration::from_millis(1));
+        }
     }
 
     /// What was moved so far.
@@ -103,12 +124,19 @@ struct Work {
     agent: Option<Arc<AgentSpool>>,
     counts: Arc<Counts>,
     stop: Arc<AtomicBool>,
+    next: Arc<Mutex<Option<Vec<File>>>>,
 }
 
 impl Work {
     fn run(mut self) -> io::Result<()> {
         loop {
             let last = self.stop.load(Ordering::Acquire);
+            // Looked at before the rings are: whoever asks wants what they held then.
+            let spools = self
+                .next
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .is_some();
             if let Some(agent) = &self.agent {
                 agent.keep_ahead()?;
             }
@@ -118,6 +146,12 @@ impl Work {
                     .records
                     .fetch_add(moved.records, Ordering::Relaxed);
                 self.counts.bytes.fetch_add(moved.bytes, Ordering::Relaxed);
+            }
+            if spools {
+                let mut next = self.next.lock().unwrap_or_else(PoisonError::into_inner);
+                for (ring, spool) in self.rings.iter_mut().zip(next.take().unwrap_or_default()) {
+                    ring.go_on_in(spool);
+                }
             }
             self.counts
                 .cpu_ns

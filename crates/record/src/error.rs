@@ -52,6 +52,14 @@ pub enum Error {
         /// Its user, by name if it has one.
         owner: String,
     },
+    /// Its recorder did not dump.
+    #[error("no dump of process {pid}: {why}")]
+    Dump {
+        /// The target.
+        pid: i32,
+        /// Why not.
+        why: String,
+    },
     /// Somebody records it already.
     #[error("process {pid} is being recorded already, by process {by}: stop that recording first")]
     AlreadyRecorded {

@@ -3,7 +3,7 @@
 //!
 //! Terms: the *target* is the process that is recorded; a *level* is a source that can be had or
 //! not (kernel, syscalls, jvm, server, app); a *ring* is the BPF buffer of one CPU; to *drain* is to
-//! move what rings hold into spools.
+//! move what rings hold into spools. What dropping the oldest adds stands in [`flight`].
 //!
 //! What always holds:
 //! * nothing is touched before every check that can be made has passed;
@@ -22,6 +22,7 @@ mod coverage;
 pub mod doctor;
 mod drain;
 mod error;
+mod flight;
 mod jvms;
 mod kernel;
 mod machine;
@@ -42,9 +43,10 @@ pub mod bench;
 
 pub use arm::arm;
 pub use error::{Error, Result};
+pub use flight::{Flight, Kept, Measure, Trigger, dump};
 pub use jvms::{Jvm, resolve, running_jvms};
 pub use loadline_trace::spool::session::Session;
-pub use options::{AgentFiles, Levels, Options, Progress, Redefinition, Stage, Target};
+pub use options::{AgentFiles, Dumped, Levels, Options, Progress, Redefinition, Stage, Target};
 pub use owner::give_to_caller;
 pub use record::record;
 pub use recover::recover;

@@ -9,6 +9,7 @@ use loadline_trace::meta::{Level, NotRecorded};
 use loadline_trace::spool::agent::{level, mode};
 
 use crate::counters::Counting;
+use crate::flight::{Flight, Kept};
 
 /// What is to be recorded.
 #[derive(Debug, Clone)]
@@ -121,6 +122,10 @@ pub struct Options {
     pub agent_capacity: u64,
     /// What threads count is recorded too.
     pub counters: Option<Counting>,
+    /// The most that all spools may take together; the recording ends there.
+    pub max_size: Option<u64>,
+    /// The oldest is dropped instead, and what is kept can be dumped.
+    pub flight: Option<Flight>,
 }
 
 impl Options {
@@ -141,6 +146,15 @@ pub enum Stage {
     Stopping,
 }
 
+/// A dump that nobody waits for.
+#[derive(Debug, Clone)]
+pub struct Dumped {
+    /// Its directory, which lacks its tables only; or why there is none.
+    pub dir: Result<PathBuf, String>,
+    /// What it was made for.
+    pub why: String,
+}
+
 /// What a recording tells some five times a second.
 #[derive(Debug, Clone)]
 pub struct Progress {
@@ -156,6 +170,10 @@ pub struct Progress {
     pub bytes: u64,
     /// Events lost so far, in all sources.
     pub lost: u64,
+    /// Where the oldest is dropped: what is kept.
+    pub kept: Option<Kept>,
+    /// A dump that was made just now, by itself: told once.
+    pub dumped: Option<Dumped>,
     /// Levels as they were obtained; those that were not say why.
     pub levels: BTreeMap<String, Level>,
     /// What will not be in the trace although its level is.

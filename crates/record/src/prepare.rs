@@ -63,6 +63,7 @@ pub fn new_agent(
     let library = absolute(&o.agent.library)?;
     let asked = Asked {
         levels,
+        ring: o.flight.is_some(),
         mode: o.redefinition.mode(),
         recorder_pid: if target.is_none_or(|t| t.our_pids) {
             std::process::id()
@@ -72,7 +73,12 @@ pub fn new_agent(
         library: &library.to_string_lossy(),
     };
     let owner = target.map_or((sys::euid(), 0), |t| (t.uid, t.gid));
-    AgentSpool::create(dir.raw(), o.agent_capacity, &asked, owner)
+    let bounds = [o.max_size, o.flight.as_ref().map(|f| f.of_agent())];
+    let size = bounds
+        .into_iter()
+        .flatten()
+        .fold(o.agent_capacity, u64::min);
+    AgentSpool::create(dir.raw(), size, &asked, owner)
 }
 
 /// The session as it is known before the begin.

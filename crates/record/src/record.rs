@@ -24,6 +24,7 @@ use crate::counters;
 use crate::coverage;
 use crate::drain::{Drain, is_full};
 use crate::error::{Error, Result, io};
+use crate::flight::{Keeper, Live};
 use crate::kernel::{Kernel, Storage};
 use crate::options::{Options, Progress, Stage, Target};
 use crate::prepare::{absolute, describe, load_kernel, new_agent, new_session, without_kernel};
@@ -32,6 +33,8 @@ use crate::ring::Ring;
 use crate::subject::Subject;
 use crate::sys::{self, now_ns};
 use crate::trace_dir::TraceDir;
+
+mod keeping;
 
 /// How long a JVM may take to open its attach socket.
 const ATTACH: Duration = Duration::from_secs(10);
@@ -96,6 +99,11 @@ struct Recording<'a> {
     agent: Option<Arc<AgentSpool>>,
     watcher: Watcher,
     counters: Option<counters::Spool>,
+    /// Where the oldest is dropped.
+    keeper: Option<Keeper>,
+    live: Live,
+    last_dump: Option<Instant>,
+    rings: usize,
     session: Session,
     dir: TraceDir,
     begun: Instant,
@@ -131,7 +139,10 @@ impl<'a> Recording<'a> {
         if let Some(kernel) = &kernel {
             let (maps, size) = kernel.rings();
             for (cpu, map) in maps.iter().enumerate() {
-                let path = dir.raw().kernel(cpu);
+                let path = match o.flight {
+                    Some(_) => dir.raw().kernel_segment(cpu, 0),
+                    None => dir.raw().kernel(cpu),
+                };
                 let spool = private::create_new(&path).map_err(io(&path))?;
                 rings.push(Ring::new(map, size, spool).map_err(io(&path))?);
             }
@@ -140,6 +151,7 @@ impl<'a> Recording<'a> {
             0 => None,
             bits => Some(Arc::new(new_agent(o, &dir, subject.as_ref(), bits)?)),
         };
+        let ring_count = rings.len();
         let drain = Drain::start(rings, agent.clone()).map_err(io(dir.raw().path()))?;
         let subject = match (subject, &o.target) {
             (Some(subject), _) => subject,
@@ -149,7 +161,10 @@ impl<'a> Recording<'a> {
             (None, Target::Command(command)) => Subject::waiting(command)?,
             (None, Target::Pid(pid)) => Subject::running(*pid)?,
         };
-        let proc_path = dir.raw().procfs();
+        let proc_path = match o.flight {
+            Some(_) => dir.raw().procfs_segment(0),
+            None => dir.raw().procfs(),
+        };
         let spool = private::create_new(&proc_path).map_err(io(&proc_path))?;
         let watcher = Watcher::new(subject.target.pid, !subject.target.our_pids, spool);
         let session = new_session(o, &subject, levels);
@@ -163,6 +178,10 @@ impl<'a> Recording<'a> {
             agent,
             watcher,
             counters: None,
+            keeper: None,
+            live: Live::new(o.flight.as_ref().map_or(&[][..], |f| &f.when)),
+            last_dump: None,
+            rings: ring_count,
             session,
             dir,
             begun,
@@ -186,9 +205,12 @@ impl<'a> Recording<'a> {
             self.kernel = None;
             without_kernel(&mut self.session.levels, why)?;
         }
-        self.watcher.begin().map_err(io(self.dir.raw().procfs()))?;
+        let threads = self.watcher.begin().map_err(io(self.dir.raw().procfs()))?;
         if let Some(counting) = &self.options.counters {
-            let path = self.dir.raw().counters();
+            let path = match self.options.flight {
+                Some(_) => self.dir.raw().counters_segment(0),
+                None => self.dir.raw().counters(),
+            };
             self.counters = private::create_new(&path)
                 .and_then(|file| counters::Spool::begin(pid, counting, file))
                 .map_err(io(&path))?;
@@ -198,6 +220,11 @@ impl<'a> Recording<'a> {
         self.session.begin_ns = now_ns();
         self.begun = Instant::now();
         self.session.store(&self.dir.raw().session())?;
+        if let Some(flight) = &self.options.flight {
+            let raw = self.dir.raw().clone();
+            let agent = self.agent.clone();
+            self.keeper = Some(Keeper::new(flight, raw, &self.session, agent, threads));
+        }
         if waits && let Some(child) = &mut self.subject.child {
             child.release()?;
             self.await_agent()?;
@@ -255,6 +282,9 @@ impl<'a> Recording<'a> {
         let ts = now_ns();
         let attach = Attach::open(&self.subject.target, ATTACH)?;
         let dump = attach.command("threaddump", ["", "", ""], ATTACH)?;
+        if let Some(keeper) = &mut self.keeper {
+            keeper.thread_dump(ts, &dump);
+        }
         let line = Line::JavaThreads { ts, dump };
         self.watcher
             .write(&line)
@@ -294,6 +324,13 @@ impl<'a> Recording<'a> {
                 return Ended::Failed(io(self.dir.raw().procfs())(e));
             }
             if let Err(e) = self.count(counters::Spool::tick) {
+                return Ended::Failed(e);
+            }
+            if let Some(why) = self.full() {
+                self.session.notes.push(why);
+                return Ended::Stopped;
+            }
+            if let Err(e) = self.keep(progress) {
                 return Ended::Failed(e);
             }
             if told.elapsed() >= TELL {
@@ -346,6 +383,9 @@ impl<'a> Recording<'a> {
             self.session.losses.insert("kernel_ring".into(), lost);
         }
         self.end_agent(&mut failed);
+        if let Some(keeper) = &self.keeper {
+            keeper.tell(&mut self.session);
+        }
         self.session.target_exit = self.subject.end_child(SCRIPT_END);
         if self.agent.is_some() && self.subject.has_ended() {
             remove_dead_socket(&self.subject.target);
@@ -394,29 +434,30 @@ impl<'a> Recording<'a> {
     }
 
     fn tell(&self, stage: Stage, progress: &mut dyn FnMut(&Progress)) {
-        let counts = self.drain.counts();
+        progress(&self.progress(stage));
+    }
+
+    fn progress(&self, stage: Stage) -> Progress {
         let agent = self.agent.as_ref();
         let header = agent.map(|a| a.header());
-        let agent_bytes = agent.map_or(0, |a| a.bytes());
         let kernel_lost = self.kernel.as_ref().map_or(0, Kernel::lost);
-        progress(&Progress {
+        Progress {
             stage,
             elapsed: if stage == Stage::Attaching {
                 Duration::ZERO
             } else {
                 self.begun.elapsed()
             },
-            kernel_events: counts.records.load(Ordering::Relaxed),
-            agent_bytes,
-            bytes: counts.bytes.load(Ordering::Relaxed)
-                + agent_bytes
-                + self.watcher.bytes()
-                + self.counters.as_ref().map_or(0, counters::Spool::bytes),
+            kernel_events: self.drain.counts().records.load(Ordering::Relaxed),
+            agent_bytes: agent.map_or(0, |a| a.claimed_bytes()),
+            bytes: self.bytes(),
             lost: kernel_lost + agent.map_or(0, |a| a.lost()),
+            kept: self.keeper.as_ref().map(Keeper::kept),
+            dumped: None,
             levels: self.session.levels.clone(),
             not_recorded: self.not_recorded(header.as_ref()),
             pid: self.subject.target.pid,
             target: describe(&self.subject, header.as_ref()),
-        });
+        }
     }
 }

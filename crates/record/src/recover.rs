@@ -32,6 +32,11 @@ pub fn recover(dir: &Path) -> Result<()> {
     if session.end_ns != 0 {
         return Ok(());
     }
+    if let Some(horizon) = horizon(&raw).filter(|h| *h > session.begin_ns) {
+        // It died between dropping the oldest and saying so.
+        session.begin_unix_ns += horizon - session.begin_ns;
+        session.begin_ns = horizon;
+    }
     session.end_ns = last_written(&raw)?.max(session.begin_ns);
     session.ended = "recovered".into();
     session.notes.push(
@@ -41,6 +46,12 @@ pub fn recover(dir: &Path) -> Result<()> {
     );
     session.store(&raw.session())?;
     Ok(())
+}
+
+/// Since when everything is there, if the oldest was dropped.
+fn horizon(raw: &RawDir) -> Option<i64> {
+    let carried = std::fs::read(raw.carry()).ok()?;
+    agent::header(&carried).map(|h| h.begin)
 }
 
 /// Time of the last event in any spool, 0 if there is none.
@@ -53,11 +64,14 @@ fn last_written(raw: &RawDir) -> Result<i64> {
     if let Ok(file) = File::open(raw.agent()) {
         last = last.max(last_of_agent(&file).map_err(io(raw.agent()))?);
     }
-    let text = std::fs::read(raw.procfs()).unwrap_or_default();
-    let of_proc = procfs::lines(&String::from_utf8_lossy(&text))
-        .map(|l| time_of(&l))
-        .max();
-    Ok(last.max(of_proc.unwrap_or(0)))
+    for path in raw.all_procfs() {
+        let text = std::fs::read(&path).map_err(io(&path))?;
+        let of_proc = procfs::lines(&String::from_utf8_lossy(&text))
+            .map(|l| time_of(&l))
+            .max();
+        last = last.max(of_proc.unwrap_or(0));
+    }
+    Ok(last)
 }
 
 fn time_of(line: &procfs::Line) -> i64 {
@@ -78,8 +92,8 @@ fn last_of_agent(file: &File) -> std::io::Result<i64> {
     let Some(header) = agent::header(&chunk) else {
         return Ok(0);
     };
-    // Odd if the spool was closed. Behind `next` is nothing but blocks allocated ahead.
-    let end = (header.next & !1).min(file.metadata()?.len());
+    // Behind it is nothing but blocks allocated ahead.
+    let end = header.extent(file.metadata()?.len());
     reader.seek(SeekFrom::Start(agent::CHUNK as u64))?;
     let mut last = header.begin;
     for _ in 1..end / agent::CHUNK as u64 {

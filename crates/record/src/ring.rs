@@ -5,8 +5,8 @@
 //! 8-byte header whose first word is its length; the top bits say that it is still being written
 //! (busy) or was given up (discarded).
 //!
-//! What always holds: the spool is a prefix of the bytes that the ring held, and ends on a record's
-//! border; the kernel gets room back only after the bytes were written.
+//! What always holds: the spools of a ring, one after another, are a prefix of the bytes that it held, and each ends on
+//! a record's border; the kernel gets room back only after the bytes were written.
 
 use std::fs::File;
 use std::io::{self, Seek, Write};
@@ -27,6 +27,8 @@ pub struct Ring {
     size: u64,
     position: u64,
     spool: File,
+    /// Position at which the spool begins.
+    begin: u64,
 }
 
 /// What one drain moved.
@@ -52,7 +54,14 @@ impl Ring {
             size: size as u64,
             position: 0,
             spool,
+            begin: 0,
         })
+    }
+
+    /// From here on records go to another spool.
+    pub fn go_on_in(&mut self, spool: File) {
+        self.spool = spool;
+        self.begin = self.position;
     }
 
     /// Writes all finished records to the spool. After an error nothing more can be drained.
@@ -71,9 +80,10 @@ impl Ring {
         let bytes = unsafe { std::slice::from_raw_parts(begin, span.bytes as usize) };
         if let Err(e) = self.spool.write_all(bytes) {
             // What a full disk took stays, but for a record that was written in part.
-            let written = self.spool.stream_position()?;
+            let written = self.begin + self.spool.stream_position()?;
             let whole = finished(self.position, written, |at| self.header(at));
-            self.spool.set_len(self.position + whole.bytes)?;
+            self.spool
+                .set_len(self.position + whole.bytes - self.begin)?;
             return Err(e);
         }
         self.position += span.bytes;

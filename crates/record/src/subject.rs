@@ -20,7 +20,8 @@ pub struct Subject {
     pub process: PidFd,
     /// What we started: the process itself, or an ancestor.
     pub child: Option<Child>,
-    _claim: Claim,
+    /// The right to record it.
+    pub claim: Claim,
 }
 
 impl Subject {
@@ -46,7 +47,7 @@ impl Subject {
             target,
             process,
             child,
-            _claim: claim,
+            claim,
         })
     }
 

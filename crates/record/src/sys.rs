@@ -141,6 +141,25 @@ pub fn allocate(file: &File, offset: u64, len: u64) -> io::Result<()> {
     }
 }
 
+/// Gives back the blocks of a part of a file, which then reads as zeros; where the file system cannot, they stay.
+pub fn punch(path: &Path, offset: u64, len: u64) -> io::Result<()> {
+    let file = File::options().write(true).open(path)?;
+    let how = libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE;
+    // SAFETY: a descriptor that `file` keeps open, and plain integers.
+    let r = unsafe {
+        libc::fallocate(
+            file.as_raw_fd(),
+            how,
+            offset as libc::off_t,
+            len as libc::off_t,
+        )
+    };
+    match check(r) {
+        Err(e) if e.raw_os_error() != Some(libc::EOPNOTSUPP) => Err(e),
+        _ => Ok(()),
+    }
+}
+
 /// Creates a FIFO.
 pub fn make_fifo(path: &Path, mode: u32) -> io::Result<()> {
     let path = c_path(path)?;
@@ -232,8 +251,8 @@ pub fn affinity(pid: i32) -> u32 {
     }
 }
 
-/// Process id of whoever made the other end of a Unix socket.
-pub fn peer_pid(socket: &impl AsRawFd) -> io::Result<i32> {
+/// Who made the other end of a Unix socket.
+pub fn peer(socket: &impl AsRawFd) -> io::Result<libc::ucred> {
     let mut peer = libc::ucred {
         pid: 0,
         uid: 0,
@@ -250,5 +269,5 @@ pub fn peer_pid(socket: &impl AsRawFd) -> io::Result<i32> {
             &mut len,
         )
     })?;
-    Ok(peer.pid)
+    Ok(peer)
 }

@@ -154,7 +154,13 @@ impl Target {
 /// Holds the right to record a process: one recorder at a time. Vanishes with us.
 #[derive(Debug)]
 pub struct Claim {
-    _listener: UnixListener,
+    /// Where who asks for a dump is answered; does not block.
+    pub listener: UnixListener,
+}
+
+/// The abstract socket's name.
+pub fn claim_name(pid: i32) -> String {
+    format!("loadline-record-{pid}")
 }
 
 impl Claim {
@@ -163,19 +169,21 @@ impl Claim {
     /// The right is an abstract socket's name: it exists once per machine, leaves no file, and
     /// connecting to it tells the holder's process id.
     pub fn take(pid: i32) -> Result<Claim> {
-        let name = format!("loadline-record-{pid}");
+        let name = claim_name(pid);
         let failed = |e| Error::Attach {
             pid,
             why: format!("socket {name}: {e}"),
         };
         let address = SocketAddr::from_abstract_name(&name).map_err(failed)?;
         match UnixListener::bind_addr(&address) {
-            Ok(listener) => Ok(Claim {
-                _listener: listener,
-            }),
+            Ok(listener) => {
+                listener.set_nonblocking(true).map_err(failed)?;
+                Ok(Claim { listener })
+            }
             Err(e) if e.kind() == std::io::ErrorKind::AddrInUse => {
                 let by = UnixStream::connect_addr(&address)
-                    .and_then(|s| sys::peer_pid(&s))
+                    .and_then(|s| sys::peer(&s))
+                    .map(|p| p.pid)
                     .unwrap_or(0); // it has just ended, or is full of callers
                 Err(Error::AlreadyRecorded { pid, by })
             }

@@ -6,6 +6,7 @@ use loadline_trace::duckdb::Connection;
 use serde::Serialize;
 
 use super::{cpus, row};
+use crate::role::{ROLES, role};
 
 /// Requests and their response times.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
@@ -41,6 +42,47 @@ pub struct Cpu {
     pub machine: Option<f64>,
     /// By the recorder, of one CPU.
     pub recorder: Option<f64>,
+}
+
+/// What threads of one role ran.
+#[derive(Debug, Clone, Serialize)]
+pub struct RoleCpu {
+    /// What they are for: workers, poller, garbage collection, …
+    pub role: &'static str,
+    /// CPUs that they kept busy, on average.
+    pub cpus: f64,
+}
+
+/// CPU time by what threads are for.
+pub fn roles(db: &Connection, meta: &Meta) -> Result<Vec<RoleCpu>> {
+    let threads = super::rows(
+        db,
+        "SELECT t.name, t.kind, sum(s.end_ns - s.begin_ns)::DOUBLE FROM states s JOIN threads t ON t.id = s.thread \
+         WHERE s.state = 'running' GROUP BY ALL",
+        |r| {
+            Ok((
+                r.get::<_, String>(0)?,
+                r.get::<_, String>(1)?,
+                r.get::<_, f64>(2)?,
+            ))
+        },
+    )?;
+    let mut ns = [0.0; ROLES.len()];
+    for (name, kind, running) in threads {
+        ns[role(&name, &kind)] += running;
+    }
+    let length = meta.duration_ns().max(1) as f64;
+    let mut roles: Vec<RoleCpu> = ROLES
+        .iter()
+        .zip(ns)
+        .filter(|(_, ns)| *ns > 0.0)
+        .map(|(role, ns)| RoleCpu {
+            role,
+            cpus: ns / length,
+        })
+        .collect();
+    roles.sort_by(|a, b| b.cpus.total_cmp(&a.cpus));
+    Ok(roles)
 }
 
 /// Connections and handshakes.

@@ -23,6 +23,31 @@ impl Report {
         out.text()
     }
 
+    /// What `loadline top` shows of a second: figures first, no notes.
+    pub fn render_live(&self, color: bool) -> String {
+        let mut out = Page::new(color);
+        let lost: u64 = self.about.losses.values().sum();
+        let mut title = format!("{} (pid {})", self.about.name, self.about.pid);
+        if lost > 0 {
+            title += &format!("   LOST {} events", grouped(lost));
+        }
+        let title = out.paint("1", &title);
+        out.line(&title);
+        self.figures(&mut out);
+        if !self.roles.is_empty() {
+            let roles = self
+                .roles
+                .iter()
+                .map(|r| format!("{} {}", r.role.to_lowercase(), percent(r.cpus)));
+            let roles: Vec<String> = roles.collect();
+            out.line(&format!("of one CPU: {}", roles.join("  ")));
+        }
+        self.breakdown(&mut out);
+        self.waited_for(&mut out);
+        self.contention(&mut out);
+        out.text()
+    }
+
     fn head(&self, out: &mut Page) {
         let a = &self.about;
         let lost: u64 = a.losses.values().sum();

@@ -31,6 +31,10 @@ impl Builder<'_> {
             let thread = self.spans[id as usize].thread as u32;
             self.close(id, thread, end, false);
         }
+        for s in &mut self.spans {
+            // Cut to the recording: how much of it came before is not in the trace.
+            s.complete &= s.begin_ns > self.cx.begin;
+        }
         nest(&mut self.spans);
         mark_what_began_unseen(&mut self.spans);
         let pieces = pieces_of_requests(self.pieces, &self.spans);

@@ -17,6 +17,7 @@ use loadline_record::{Levels, Options, Redefinition, Target};
 use loadline_trace::Trace;
 use loadline_trace::spool::RawDir;
 
+use crate::scratch::Scratch;
 use crate::{Usage, companions, interrupt, show};
 
 /// The shortest slice: less than a tick of the kernel's would show ticks.
@@ -245,7 +246,7 @@ fn recorded(
     counting: Counting,
     stop: &Arc<AtomicBool>,
 ) -> Result<Seen> {
-    let scratch = Scratch::create()?;
+    let scratch = Scratch::create("counters")?;
     let starts = matches!(target, Target::Command(_));
     let options = Options {
         target,
@@ -263,6 +264,8 @@ fn recorded(
         ring_bytes: 1 << 20,
         redact: false,
         agent_capacity: 4 << 30,
+        max_size: None,
+        flight: None,
         counters: Some(counting),
     };
     let mut described = String::new();
@@ -373,28 +376,4 @@ fn side_by_side(a: &Path, b: &Path) -> Result<ExitCode> {
     };
     show::out(&compare((&name(a), &left), (&name(b), &right))?)?;
     Ok(ExitCode::SUCCESS)
-}
-
-/// A directory for a recording that only serves to count, which goes away with this.
-struct Scratch(PathBuf);
-
-impl Scratch {
-    fn create() -> Result<Scratch> {
-        let template =
-            std::env::temp_dir().join(format!("loadline-counters-{}", std::process::id()));
-        std::fs::create_dir(&template).with_context(|| template.display().to_string())?;
-        Ok(Scratch(template))
-    }
-
-    fn trace(&self) -> PathBuf {
-        self.0.join("units.trace")
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        if let Err(e) = std::fs::remove_dir_all(&self.0) {
-            eprintln!("  note: {} could not be removed: {e}", self.0.display());
-        }
-    }
 }

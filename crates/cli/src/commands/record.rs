@@ -1,13 +1,18 @@
 use std::ffi::OsString;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
+use std::process::{Child, Command, ExitCode, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, Result};
 use indicatif::ProgressBar;
-use loadline_record::{Levels, Options, Progress, Redefinition, Stage, Target};
+use loadline_record::{
+    Dumped, Flight, Levels, Measure, Options, Progress, Redefinition, Stage, Target, Trigger,
+};
 use loadline_trace::Meta;
+use signal_hook::consts::SIGUSR1;
 
 use crate::{Usage, companions, interrupt, show};
 
@@ -19,7 +24,10 @@ use crate::{Usage, companions, interrupt, show};
     sudo loadline record --pid shop --counters -d 20s        (what threads and requests cost: docs/counters.md)\n  \
     sudo loadline record --pid shop --syscalls -d 5s         (also every system call: dearer, see docs/record.md)\n  \
     loadline record --levels jvm,server,app --pid shop       (needs no privilege)\n  \
-    sudo loadline record -o start.trace -- java -jar shop.jar\n\n\
+    sudo loadline record -o start.trace -- java -jar shop.jar\n  \
+    sudo loadline record --pid shop --keep 60s               (leave it on; then: loadline dump shop)\n  \
+    sudo loadline record --pid shop --keep 60s --when \"p95>250ms for 5s\" --when \"gc>200ms\"\n  \
+    sudo loadline record --pid shop --max-size 2G            (ends there; --at-max drop-oldest does not)\n\n\
     The agent is attached, records, and is dormant afterwards; JDK 17 and later. No loaded class is\n\
     redefined unless you say --redefine; what that leaves out is said.")]
 pub struct Args {
@@ -56,6 +64,27 @@ pub struct Args {
     /// The most that the JVM, server and application levels may write together
     #[arg(long, default_value = "4G", value_parser = show::parse_size)]
     agent_max: u64,
+    /// The most that the recording may take on the disk [default: no bound; with --keep 1G]
+    #[arg(long, value_name = "SIZE", value_parser = show::parse_size)]
+    max_size: Option<u64>,
+    /// What happens at --max-size: end the recording, or drop the oldest
+    #[arg(long, value_name = "WHAT", value_parser = ["stop", "drop-oldest"])]
+    at_max: Option<String>,
+    /// Flight recorder: keep this much of the past; `loadline dump`, SIGUSR1 and --when make a trace of it
+    #[arg(long, value_name = "TIME", value_parser = show::parse_duration)]
+    keep: Option<Duration>,
+    /// Flight recorder: keep as much of the past as this holds (--max-size SIZE --at-max drop-oldest)
+    #[arg(long, value_name = "SIZE", value_parser = show::parse_size, conflicts_with_all = ["max_size", "at_max"])]
+    flight: Option<u64>,
+    /// Dump when this comes true: p50, p90, p95, p99 > TIME, gc > TIME, or cpu > N%, each second; `for TIME` without a break
+    #[arg(long, value_name = "TRIGGER", value_parser = Trigger::parse)]
+    when: Vec<Trigger>,
+    /// Least time between two dumps by --when
+    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = show::parse_duration)]
+    dump_every: Duration,
+    /// Most dumps by --when and SIGUSR1
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    dumps: u32,
     /// Redefine loaded classes for what hooks do not see; up to JDK 21 this throws all compiled code away, once
     #[arg(long, conflicts_with = "command")]
     redefine: bool,
@@ -102,6 +131,7 @@ pub fn run(args: Args) -> Result<ExitCode> {
         Some(every) => Some(super::counters::counting(every, args.events.as_deref())?),
         None => None,
     };
+    let flight = flight(&args, &levels)?;
     let target = match &args.pid {
         Some(text) => Target::Pid(loadline_record::resolve(text)?),
         None => Target::Command(args.command),
@@ -125,13 +155,29 @@ pub fn run(args: Args) -> Result<ExitCode> {
         ring_bytes: args.ring as usize,
         agent_capacity: args.agent_max,
         counters,
+        max_size: args.max_size,
+        flight,
     };
     let stop = interrupt::flag()?;
-    let mut display = Display::new(args.duration);
-    let recorded = loadline_record::record(&options, &stop, &mut |p| display.show(p));
+    let mut display = Display::new(args.duration, args.max_size);
+    let mut dumps = Dumps::default();
+    let recorded = loadline_record::record(&options, &stop, &mut |p| {
+        display.show(p);
+        if let Some(dumped) = &p.dumped {
+            display.bar.suspend(|| dumps.finish(dumped));
+        }
+    });
     display.end();
     let recorded = recorded?;
+    for note in recorded
+        .notes
+        .iter()
+        .filter(|n| n.starts_with("The recording ended"))
+    {
+        eprintln!("  note: {note}");
+    }
     build_tables(&out, args.keep_raw)?;
+    dumps.wait();
     let out = out.display();
     eprintln!("  next: loadline report {out}     loadline open {out}");
     Ok(match recorded.target_exit {
@@ -141,6 +187,92 @@ pub fn run(args: Args) -> Result<ExitCode> {
         }
         _ => ExitCode::SUCCESS,
     })
+}
+
+/// What is kept, if the oldest is to be dropped.
+fn flight(args: &Args, levels: &Levels) -> Result<Option<Flight>> {
+    let usage = |text: &str| Err(Usage(text.into()).into());
+    // Caught in any case: otherwise it would kill a recorder that keeps nothing.
+    let signal = Arc::new(AtomicBool::new(false));
+    signal_hook::flag::register(SIGUSR1, Arc::clone(&signal)).context("cannot catch SIGUSR1")?;
+    for trigger in &args.when {
+        match trigger.measure {
+            Measure::Percentile(_) if !levels.server => {
+                return usage(
+                    "--when with a percentile needs the server level: add it to --levels",
+                );
+            }
+            Measure::Gc if !levels.jvm => {
+                return usage("--when with gc needs the jvm level: add it to --levels");
+            }
+            _ => {}
+        }
+    }
+    let drops = args.at_max.as_deref() == Some("drop-oldest");
+    if args.at_max.as_deref() == Some("stop") && args.keep.is_some() {
+        return usage("--keep drops the oldest: leave --at-max stop out");
+    }
+    if drops && args.max_size.is_none() {
+        return usage("--at-max drop-oldest needs --max-size: how much may it take?");
+    }
+    if args.keep.is_none() && args.flight.is_none() && !drops {
+        return match args.when.is_empty() {
+            true => Ok(None),
+            false => {
+                usage("--when dumps what is kept: say how much with --keep 60s or --flight 256M")
+            }
+        };
+    }
+    let max_size = args.flight.or(args.max_size).unwrap_or(Flight::MAX_SIZE);
+    if max_size < Flight::LEAST_SIZE {
+        return usage("the size to keep must be 32M or more: each thread takes 128 kB of it");
+    }
+    if args.keep.is_some_and(|keep| keep < Duration::from_secs(1)) {
+        return usage("--keep must be 1s or more");
+    }
+    Ok(Some(Flight {
+        keep: args.keep,
+        max_size,
+        when: args.when.clone(),
+        apart: args.dump_every,
+        most: args.dumps,
+        signal,
+    }))
+}
+
+/// Dumps that nobody waits for: their tables are made by processes of their own, of low priority.
+#[derive(Default)]
+struct Dumps(Vec<Child>);
+
+impl Dumps {
+    fn finish(&mut self, dumped: &Dumped) {
+        let made = dumped.dir.as_ref().map_err(Clone::clone).and_then(|dir| {
+            let own = std::env::current_exe().map_err(|e| e.to_string())?;
+            let child = Command::new("nice")
+                .args(["-n", "19"])
+                .arg(own)
+                .arg("recover")
+                .arg(dir)
+                .stdin(Stdio::null())
+                .spawn()
+                .map_err(|e| format!("cannot run nice: {e}; loadline recover {}", dir.display()))?;
+            Ok((dir, child))
+        });
+        match made {
+            Ok((dir, child)) => {
+                eprintln!("  dumped {} ({})", dir.display(), dumped.why);
+                self.0.push(child);
+            }
+            Err(e) => eprintln!("  no dump ({}): {e}", dumped.why),
+        }
+    }
+
+    fn wait(&mut self) {
+        for child in &mut self.0 {
+            // What went wrong it has said itself.
+            let _ = child.wait();
+        }
+    }
 }
 
 /// Turns raw spools into tables, with a bar, and says what came of it.
@@ -188,7 +320,7 @@ fn size_of_tables(dir: &Path) -> u64 {
 }
 
 /// `shop-20261121-0930.trace`: sorts by time, and says what it is.
-fn default_out(target: &Target) -> PathBuf {
+pub fn default_out(target: &Target) -> PathBuf {
     let name = match target {
         Target::Pid(pid) => loadline_record::running_jvms()
             .into_iter()
@@ -235,13 +367,15 @@ fn stamp(unix_seconds: i64) -> String {
 /// What stands on the terminal while recording: one line when it begins, then a bar.
 struct Display {
     duration: Option<Duration>,
+    /// ` of 2.0 GB`, if there is a bound.
+    of: String,
     bar: ProgressBar,
     introduced: bool,
     cpu_at_begin: Duration,
 }
 
 impl Display {
-    fn new(duration: Option<Duration>) -> Display {
+    fn new(duration: Option<Duration>, max_size: Option<u64>) -> Display {
         let template = if duration.is_some() {
             "  recording  {bar:25} {msg}"
         } else {
@@ -250,6 +384,7 @@ impl Display {
         let total = duration.map_or(0, |d| d.as_millis() as u64);
         Display {
             duration,
+            of: max_size.map_or(String::new(), |most| format!(" of {}", show::bytes(most))),
             bar: show::bar(total, template),
             introduced: false,
             cpu_at_begin: own_cpu(),
@@ -267,20 +402,38 @@ impl Display {
                 });
                 eprintln!("  recording {until}");
             }
+            if p.kept.is_some() {
+                let pid = p.pid;
+                self.bar.suspend(|| {
+                    eprintln!(
+                        "  the oldest is dropped; a trace of what is kept: loadline dump {pid}"
+                    );
+                });
+            }
         }
         self.bar.set_position(p.elapsed.as_millis() as u64);
         self.bar.set_message(match p.stage {
             Stage::Attaching => "attaching".into(),
             Stage::Stopping => "stopping".into(),
-            Stage::Recording => format!(
-                "{:.1} s   {} kernel events   {}   lost {}   cost {:.1}% of a CPU",
-                p.elapsed.as_secs_f64(),
-                show::count(p.kernel_events),
-                show::bytes(p.bytes),
-                show::count(p.lost),
-                100.0 * (own_cpu() - self.cpu_at_begin).as_secs_f64()
-                    / p.elapsed.as_secs_f64().max(0.1)
-            ),
+            Stage::Recording => {
+                format!(
+                    "{:.1} s   {} kernel events   {}{}   lost {}   cost {:.1}% of a CPU",
+                    p.elapsed.as_secs_f64(),
+                    show::count(p.kernel_events),
+                    show::bytes(p.bytes),
+                    self.of,
+                    show::count(p.lost),
+                    100.0 * (own_cpu() - self.cpu_at_begin).as_secs_f64()
+                        / p.elapsed.as_secs_f64().max(0.1)
+                ) + &p.kept.map_or(String::new(), |k| {
+                    format!(
+                        "   kept {:.0} s   dropped {:.0} s   dumps {}",
+                        k.kept.as_secs_f64(),
+                        k.dropped.as_secs_f64(),
+                        k.dumps
+                    )
+                })
+            }
         });
     }
 
@@ -302,7 +455,7 @@ fn own_cpu() -> Duration {
 }
 
 /// `shop (pid 4121, OpenJDK 25, Tomcat 11.0.9)   kernel ✓  jvm ✓ …`, then why what is missing is.
-fn introduction(p: &Progress) -> String {
+pub fn introduction(p: &Progress) -> String {
     let mark = |name: &str| match p.levels.get(name) {
         Some(l) if l.recorded => format!("{name} ✓"),
         _ => format!("{name} –"),

@@ -143,8 +143,38 @@ impl Jvm {
     }
 }
 
+/// Homes of JDKs 17 and later, one per version.
+pub fn jdks() -> Vec<(u32, PathBuf)> {
+    let mut found: Vec<(u32, PathBuf)> = Vec::new();
+    for entry in std::fs::read_dir("/usr/lib/jvm")
+        .into_iter()
+        .flatten()
+        .flatten()
+    {
+        let home = entry.path();
+        let release = std::fs::read_to_string(home.join("release")).unwrap_or_default();
+        let version = release
+            .lines()
+            .find_map(|l| l.strip_prefix("JAVA_VERSION=\""))
+            .and_then(|v| v.split(['.', '"', '+']).next()?.parse().ok());
+        let Some(version) = version.filter(|v| *v >= 17) else {
+            continue;
+        };
+        if home.join("bin/javac").is_file() && found.iter().all(|(v, _)| *v != version) {
+            found.push((version, home));
+        }
+    }
+    found.sort();
+    found
+}
+
 /// The auction site with these options of the JVM and of its own, and where it listens.
 pub fn auction(java: &[&str], site: &[&str]) -> (Jvm, String) {
+    auction_on(Path::new("java"), java, site)
+}
+
+/// The same, run by this `java`.
+pub fn auction_on(program: &Path, java: &[&str], site: &[&str]) -> (Jvm, String) {
     let jar = root().join("bed/auction/target/auction.jar");
     assert!(
         jar.exists(),
@@ -153,7 +183,7 @@ pub fn auction(java: &[&str], site: &[&str]) -> (Jvm, String) {
     );
     let dir = tempfile::tempdir().expect("a temporary directory");
     let port = dir.path().join("port");
-    let mut command = Command::new("java");
+    let mut command = Command::new(program);
     command
         .args(java)
         .arg("-jar")

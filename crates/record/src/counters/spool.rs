@@ -43,6 +43,22 @@ impl Spool {
         }
     }
 
+    /// Ends a slice here, and goes on in another file.
+    pub(crate) fn go_on_in(&mut self, file: File) -> io::Result<()> {
+        self.slice()?;
+        self.file = file;
+        let counters = self.sampler.counters.clone();
+        self.write(&Line::Head { counters })
+    }
+
+    /// The line that would end it here: what is to be said of all.
+    pub(crate) fn last_line(&self) -> Line {
+        Line::End {
+            notes: self.sampler.notes(),
+            never: self.sampler.never(),
+        }
+    }
+
     /// Time until the next reading.
     pub(crate) fn until(&self) -> Duration {
         self.pace.next.saturating_duration_since(Instant::now())
@@ -60,8 +76,8 @@ impl Spool {
     /// The last slice, and what is to be said of all.
     pub(crate) fn end(&mut self) -> io::Result<()> {
         self.slice()?;
-        let (notes, never) = (self.sampler.notes(), self.sampler.never());
-        self.write(&Line::End { notes, never })
+        let last = self.last_line();
+        self.write(&last)
     }
 
     /// Bytes written so far.

@@ -10,6 +10,7 @@ pub mod limits;
 pub mod parse;
 pub mod threads;
 
+use std::collections::HashSet;
 use std::fs::File;
 use std::io::{self, Write};
 use std::time::{Duration, Instant};
@@ -33,6 +34,7 @@ pub struct Watcher {
     cpus: Cpus,
     spool: File,
     bytes: u64,
+    segment_bytes: u64,
     next: Instant,
     next_cpus: Instant,
     /// Connections that the kernel had dropped at the last reading.
@@ -49,6 +51,7 @@ impl Watcher {
             cpus: Cpus::new(pid),
             spool,
             bytes: 0,
+            segment_bytes: 0,
             next: Instant::now(),
             next_cpus: Instant::now(),
             dropped: None,
@@ -61,6 +64,7 @@ impl Watcher {
         text.push(b'\n');
         self.spool.write_all(&text)?;
         self.bytes += text.len() as u64;
+        self.segment_bytes += text.len() as u64;
         Ok(())
     }
 
@@ -69,12 +73,35 @@ impl Watcher {
         self.bytes
     }
 
-    /// The state of all threads, and their CPU time: once at the start.
-    pub fn begin(&mut self) -> io::Result<()> {
+    /// The state of all threads, and their CPU time: once at the start. Returns the threads' ids in the target's namespace.
+    pub fn begin(&mut self) -> io::Result<HashSet<u32>> {
+        let ids = self.all_threads()?;
+        self.cpu_times()?;
+        Ok(ids)
+    }
+
+    fn all_threads(&mut self) -> io::Result<HashSet<u32>> {
         let ts = now_ns();
         let threads = self.threads.all();
+        let ids = threads.iter().map(|t| t.nstid as u32).collect();
         self.write(&Line::Threads { ts, threads })?;
-        self.cpu_times()
+        Ok(ids)
+    }
+
+    /// Goes on in another spool, which begins with all threads, descriptors and counters. Returns the threads' ids in the
+    /// target's namespace.
+    pub fn go_on_in(&mut self, spool: File) -> io::Result<HashSet<u32>> {
+        self.spool = spool;
+        self.segment_bytes = 0;
+        let ids = self.all_threads()?;
+        self.fds = Fds::new(self.pid);
+        self.read_changes()?;
+        Ok(ids)
+    }
+
+    /// Bytes written into the present spool.
+    pub fn segment_bytes(&self) -> u64 {
+        self.segment_bytes
     }
 
     /// What is due: descriptors, counters and new threads, each second; CPUs more often.

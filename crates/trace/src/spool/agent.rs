@@ -10,7 +10,7 @@
 //! ```text
 //! file header (4096 bytes; the first chunk begins at 65536)
 //!      0  u64  magic "LLAGENT1"
-//!      8  u32  version (1)
+//!      8  u32  version (1; 2 of a ring, see below)
 //!     12  u32  chunk size (65536)
 //!     16  u64  capacity: bytes that may be written now; grows up to the file's size, which is mapped whole
 //!     24  u64  next: offset of the next free chunk (compare and swap; never past capacity);
@@ -23,16 +23,20 @@
 //!     64  u64  when it stopped
 //!     72  u32  pid of the recorder in the target's pid namespace, 0 if not visible there
 //!     76  u32  what may be done to the program: bits of [`mode`]
+//!     80  u32  entries of the ring's table; 0 if the file is none
 //!   1024  text  path of the agent's native library, NUL-terminated (recorder writes)
 //!   2048  text  agent's message: an error when failed, else warnings a line each (agent writes)
 //!   3072  text  JSON {"jvm": …, "java": 17, "server": …, "name": …, "server_by": "probes" or "hooks",
 //!               "unseen": [codes of what hooks do not see]} (agent writes)
 //!
+//!   4096  u32[]  the ring's table
+//!
 //! chunk header (32 bytes)
 //!      0  u32  magic "LLCK"        4  u32  kind: 1 events, 2 strings
 //!      8  u32  kernel tid of the writer, in the target's pid namespace
-//!     12  u32  0                  16  u64  Java thread id of the writer, 0 if not a Java thread
-//!     24  u64  0
+//!     12  u32  1 once its writer has left it for another
+//!     16  u64  Java thread id of the writer, 0 if not a Java thread
+//!     24  u64  what `next` was when it was claimed (0 of early versions: where it lies)
 //!
 //! event (32 bytes)                            u64 ts; u32 type; u32 c; u64 a; u64 b
 //! string (8 bytes + text, padded to 8)        u32 id; u32 length in bytes; UTF-8
@@ -40,6 +44,14 @@
 //!
 //! An event's `type` and a string's `id` are stored last, with release order: 0 ends a chunk.
 //! String ids: the Java half counts from 1, the native half from 0x8000_0001.
+//!
+//! **A ring** ([`RING_VERSION`]) is a spool of bounded size. `next` and `capacity` count on as if the file had no end;
+//! where the chunk with claim number `n = next / chunk` lies is said by entry `n % entries` of the table: its offset in
+//! chunks. The recorder writes an entry before it raises `capacity` past it. It takes a chunk back, zeroes it and hands
+//! it out again once its writer has left it, or is dead, and what it says is older than what is kept. Chunks of strings
+//! stay. There are never more chunks than entries less one, so that an entry that a claim reads before it moves `next`
+//! is the one it gets. What was said before and still matters is beside it, in a spool of the same layout
+//! (`agent.carry`, see [`super::carry`]).
 
 use std::collections::HashMap;
 
@@ -47,6 +59,10 @@ use std::collections::HashMap;
 pub const MAGIC: &[u8; 8] = b"LLAGENT1";
 /// Version of the layout.
 pub const VERSION: u32 = 1;
+/// Version of the layout of a ring: an agent that does not know it refuses it.
+pub const RING_VERSION: u32 = 2;
+/// Entries of a ring's table: as many as there is room for before the first chunk.
+pub const RING_ENTRIES: u32 = 15_360;
 /// Size of a chunk; the first begins at this offset too.
 pub const CHUNK: usize = 64 * 1024;
 /// Size of an event, and of a chunk's header.
@@ -81,6 +97,8 @@ pub mod at {
     /// See the module's table.
     pub const MODE: usize = 76;
     /// See the module's table.
+    pub const RING: usize = 80;
+    /// See the module's table.
     pub const LIBRARY: usize = 1024;
     /// See the module's table.
     pub const MESSAGE: usize = 2048;
@@ -88,6 +106,22 @@ pub mod at {
     pub const INFO: usize = 3072;
     /// Length of each of the three texts.
     pub const TEXT: usize = 1024;
+    /// The ring's table.
+    pub const TABLE: usize = 4096;
+}
+
+/// Offsets in a chunk's header.
+pub mod chunk_at {
+    /// See the module's table.
+    pub const KIND: usize = 4;
+    /// See the module's table.
+    pub const TID: usize = 8;
+    /// See the module's table.
+    pub const LEFT: usize = 12;
+    /// See the module's table.
+    pub const JAVA_ID: usize = 16;
+    /// See the module's table.
+    pub const PLACE: usize = 24;
 }
 
 /// Values of `state` in the header.
@@ -254,7 +288,9 @@ pub struct Header {
     pub state: u32,
     /// Bits of [`level`].
     pub levels: u32,
-    /// Offset of the next free chunk.
+    /// Whether it is a ring.
+    pub ring: bool,
+    /// Offset of the next free chunk; in a ring, as if it had no end.
     pub next: u64,
     /// Events lost.
     pub lost: u64,
@@ -277,6 +313,8 @@ pub struct Asked<'a> {
     pub levels: u32,
     /// Bits of [`mode`].
     pub mode: u32,
+    /// Whether it is a ring.
+    pub ring: bool,
     /// The recorder's process id as the target sees it, or 0.
     pub recorder_pid: u32,
     /// Path of the agent's native library.
@@ -288,7 +326,12 @@ pub fn new_header(capacity: u64, asked: &Asked) -> Vec<u8> {
     let mut h = vec![0u8; CHUNK];
     let mut put = |at: usize, bytes: &[u8]| h[at..at + bytes.len()].copy_from_slice(bytes);
     put(0, MAGIC);
-    put(at::VERSION, &VERSION.to_le_bytes());
+    let (version, entries) = match asked.ring {
+        true => (RING_VERSION, RING_ENTRIES),
+        false => (VERSION, 0),
+    };
+    put(at::VERSION, &version.to_le_bytes());
+    put(at::RING, &entries.to_le_bytes());
     put(at::CHUNK, &(CHUNK as u32).to_le_bytes());
     put(at::CAPACITY, &capacity.to_le_bytes());
     put(at::NEXT, &(CHUNK as u64).to_le_bytes());
@@ -302,10 +345,12 @@ pub fn new_header(capacity: u64, asked: &Asked) -> Vec<u8> {
 
 /// Reads a header; `None` if these are not the first bytes of an agent's spool of this version.
 pub fn header(bytes: &[u8]) -> Option<Header> {
-    if bytes.len() < 4096 || &bytes[..8] != MAGIC || u32_at(bytes, at::VERSION)? != VERSION {
+    let known = bytes.len() >= at::TABLE && &bytes[..8] == MAGIC;
+    if !known || !matches!(u32_at(bytes, at::VERSION)?, VERSION | RING_VERSION) {
         return None;
     }
     Some(Header {
+        ring: u32_at(bytes, at::VERSION)? == RING_VERSION,
         state: u32_at(bytes, at::STATE)?,
         levels: u32_at(bytes, at::LEVELS)?,
         next: u64_at(bytes, at::NEXT)?,
@@ -318,15 +363,30 @@ pub fn header(bytes: &[u8]) -> Option<Header> {
     })
 }
 
+impl Header {
+    /// How much of a spool of this length was written: a ring's chunks lie anywhere.
+    pub fn extent(&self, length: u64) -> u64 {
+        match self.ring {
+            true => length,
+            false => length.min(self.next & !1).max(CHUNK as u64).min(length),
+        }
+    }
+}
+
 /// Everything in a spool: events sorted by time (those of one writer keep their order), and strings.
 pub fn read(bytes: &[u8]) -> (Vec<Event>, HashMap<u32, String>) {
     let mut events = Vec::new();
     let mut strings = HashMap::new();
-    for chunk in bytes.get(CHUNK..).unwrap_or_default().chunks(CHUNK) {
-        if u32_at(chunk, 0) != Some(CHUNK_MAGIC) {
-            continue; // claimed by a thread that died before it wrote, or never claimed
-        }
-        match u32_at(chunk, 4) {
+    let mut chunks: Vec<&[u8]> = bytes
+        .get(CHUNK..)
+        .unwrap_or_default()
+        .chunks(CHUNK)
+        // Else claimed by a thread that died before it wrote, or never claimed.
+        .filter(|chunk| u32_at(chunk, 0) == Some(CHUNK_MAGIC))
+        .collect();
+    chunks.sort_by_key(|chunk| u64_at(chunk, chunk_at::PLACE)); // stable: early versions have them as they lie
+    for chunk in chunks {
+        match u32_at(chunk, chunk_at::KIND) {
             Some(1) => read_events(chunk, &mut events),
             Some(2) => read_strings(chunk, &mut strings),
             _ => {}
@@ -337,34 +397,85 @@ pub fn read(bytes: &[u8]) -> (Vec<Event>, HashMap<u32, String>) {
 }
 
 fn read_events(chunk: &[u8], events: &mut Vec<Event>) {
-    let tid = u32_at(chunk, 8).unwrap_or(0);
+    let tid = u32_at(chunk, chunk_at::TID).unwrap_or(0);
     let mut virtual_id = 0;
-    for e in chunk[EVENT..].chunks_exact(EVENT) {
-        let (Some(ts), Some(kind), Some(c), Some(a), Some(b)) = (
-            u64_at(e, 0),
-            u32_at(e, 8),
-            u32_at(e, 12),
-            u64_at(e, 16),
-            u64_at(e, 24),
-        ) else {
+    for bytes in chunk.get(EVENT..).unwrap_or_default().chunks_exact(EVENT) {
+        let Some(e) = event(bytes, tid, &mut virtual_id) else {
             return;
         };
-        if kind == 0 {
-            return;
-        }
-        if kind == self::kind::SWITCH_TO {
-            virtual_id = a;
-        }
-        events.push(Event {
-            ts: ts as i64,
-            kind,
-            a,
-            b,
-            c,
-            tid,
-            virtual_id,
-        });
+        events.push(e);
     }
+}
+
+/// One event of a chunk whose writer is `tid` and which spoke of `virtual_id` until now; `None` at the chunk's end.
+pub fn event(bytes: &[u8], tid: u32, virtual_id: &mut u64) -> Option<Event> {
+    let kind = u32_at(bytes, 8).filter(|k| *k != 0)?;
+    let a = u64_at(bytes, 16)?;
+    if kind == self::kind::SWITCH_TO {
+        *virtual_id = a;
+    }
+    Some(Event {
+        ts: u64_at(bytes, 0)? as i64,
+        kind,
+        a,
+        b: u64_at(bytes, 24)?,
+        c: u32_at(bytes, 12)?,
+        tid,
+        virtual_id: *virtual_id,
+    })
+}
+
+/// Chunks that say these events, each of one writer's, from claim number `first` on. Events of a virtual thread are said
+/// to be its own; the caller sees to names. The order of one writer's events is kept.
+pub fn chunks_of(events: &[Event], first: u64) -> Vec<u8> {
+    let mut writers: std::collections::BTreeMap<u32, Vec<&Event>> = Default::default();
+    for e in events {
+        writers.entry(e.tid).or_default().push(e);
+    }
+    let mut out = Vec::new();
+    let mut place = first * CHUNK as u64;
+    let mut open: Option<usize> = None; // where the chunk that is being filled ends
+    for (tid, events) in writers {
+        let mut speaker = 0;
+        for e in events {
+            let switches = e.kind != kind::SWITCH_TO && e.virtual_id != speaker;
+            let need = EVENT * (1 + usize::from(switches));
+            if open.is_none_or(|end| out.len() + need > end) {
+                if let Some(end) = open {
+                    out.resize(end, 0);
+                }
+                open = Some(out.len() + CHUNK);
+                out.extend(CHUNK_MAGIC.to_le_bytes());
+                out.extend(1u32.to_le_bytes());
+                out.extend(tid.to_le_bytes());
+                out.extend(1u32.to_le_bytes());
+                out.extend(0u64.to_le_bytes());
+                out.extend(place.to_le_bytes());
+                place += CHUNK as u64;
+                speaker = 0;
+            }
+            if e.kind != kind::SWITCH_TO && e.virtual_id != speaker {
+                put_event(&mut out, e.ts, kind::SWITCH_TO, 0, e.virtual_id, 0);
+            }
+            speaker = match e.kind {
+                kind::SWITCH_TO => e.a,
+                _ => e.virtual_id,
+            };
+            put_event(&mut out, e.ts, e.kind, e.c, e.a, e.b);
+        }
+        if let Some(end) = open.take() {
+            out.resize(end, 0);
+        }
+    }
+    out
+}
+
+fn put_event(out: &mut Vec<u8>, ts: i64, kind: u32, c: u32, a: u64, b: u64) {
+    out.extend(ts.to_le_bytes());
+    out.extend(kind.to_le_bytes());
+    out.extend(c.to_le_bytes());
+    out.extend(a.to_le_bytes());
+    out.extend(b.to_le_bytes());
 }
 
 fn read_strings(chunk: &[u8], strings: &mut HashMap<u32, String>) {

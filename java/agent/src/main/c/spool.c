@@ -14,6 +14,10 @@ enum {
     AT_NEXT = 24,
     AT_LOST = 32,
     AT_LOST_STRINGS = 40,
+    AT_RING = 80,
+    AT_TABLE = 4096,
+    CHUNK_LEFT = 12,
+    CHUNK_PLACE = 24,
     KIND_EVENTS = 1,
     KIND_STRINGS = 2,
     EVENT = 32,
@@ -45,6 +49,7 @@ struct session *spool_begin(uint8_t *base) {
         return NULL;
     }
     s->base = base;
+    memcpy(&s->ring, base + AT_RING, 4);
     s->epoch = ++epochs;
     s->dictionary = dictionary;
     pthread_mutex_init(&s->lock, NULL);
@@ -68,19 +73,38 @@ static void count(struct session *s, int offset) {
     __atomic_fetch_add(word(s, offset), 1, __ATOMIC_RELAXED);
 }
 
+/* Where the chunk with this place in the order of claims lies. */
+static uint64_t offset(struct session *s, uint64_t place) {
+    if (s->ring == 0) {
+        return place;
+    }
+    uint32_t *table = (uint32_t *)(s->base + AT_TABLE);
+    return (uint64_t)__atomic_load_n(table + place / CHUNK % s->ring, __ATOMIC_RELAXED) * CHUNK;
+}
+
+/* Says that nobody writes into this chunk any more. */
+static void leave(struct chunk *chunk) {
+    if (chunk->end != NULL) {
+        __atomic_store_n((uint32_t *)(chunk->end - CHUNK + CHUNK_LEFT), 1, __ATOMIC_RELEASE);
+    }
+}
+
 /* Claims a chunk and writes its header; 0 if the spool is full. */
 static int claim(struct session *s, struct chunk *chunk, uint32_t kind, uint32_t tid) {
     uint64_t next = __atomic_load_n(word(s, AT_NEXT), __ATOMIC_ACQUIRE);
+    uint64_t at;
     do {
         if (next + CHUNK > __atomic_load_n(word(s, AT_CAPACITY), __ATOMIC_ACQUIRE)) {
             chunk->at = chunk->end = NULL;
             return 0;
         }
+        at = offset(s, next); /* before it is ours: until then nobody changes what the table says of it */
     } while (!__atomic_compare_exchange_n(word(s, AT_NEXT), &next, next + CHUNK, 0,
                                           __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE));
-    uint8_t *start = s->base + next;
+    uint8_t *start = s->base + at;
     memcpy(start + 4, &kind, 4);
     memcpy(start + 8, &tid, 4);
+    memcpy(start + CHUNK_PLACE, &next, 8);
     __atomic_store_n((uint32_t *)start, CHUNK_MAGIC, __ATOMIC_RELEASE);
     chunk->at = start + CHUNK_HEADER;
     chunk->end = start + CHUNK;
@@ -110,6 +134,7 @@ static int room(struct session *s, int events) {
         return 1;
     }
     mine.speaker = 0;
+    leave(&mine.chunk);
     return claim(s, &mine.chunk, KIND_EVENTS, spool_gettid());
 }
 
@@ -130,7 +155,11 @@ void spool_emit(struct session *s, uint32_t type, uint32_t c, uint64_t a, uint64
 
 void spool_emit_shared(struct session *s, uint32_t type, uint32_t c, uint64_t a, uint64_t b) {
     pthread_mutex_lock(&s->lock);
-    if (s->threads.at != s->threads.end || claim(s, &s->threads, KIND_EVENTS, 0)) {
+    if (s->threads.at == s->threads.end) {
+        leave(&s->threads);
+        claim(s, &s->threads, KIND_EVENTS, 0);
+    }
+    if (s->threads.at != NULL) {
         store(&s->threads, type, c, a, b);
     } else {
         count(s, AT_LOST);

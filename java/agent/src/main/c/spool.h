@@ -62,6 +62,7 @@ struct chunk {
 struct session {
     uint8_t *base;
     uint32_t epoch;
+    uint32_t ring; /* entries of the ring's table; 0: chunks lie one behind the other */
     pthread_mutex_t lock; /* of what follows */
     struct chunk threads;
     struct chunk strings;

@@ -32,6 +32,8 @@ final class SpoolHeader {
 
     private static final byte[] MAGIC = "LLAGENT1".getBytes(StandardCharsets.US_ASCII);
     private static final int VERSION = 1;
+    /** Of a spool of bounded size, whose chunks are used again. */
+    private static final int RING_VERSION = 2;
     private static final int CHUNK = 64 * 1024;
     private static final int AT_VERSION = 8;
     private static final int AT_CHUNK = 12;
@@ -63,8 +65,8 @@ final class SpoolHeader {
             }
         }
         int version = int32(begin, AT_VERSION);
-        if (version != VERSION || int32(begin, AT_CHUNK) != CHUNK) {
-            throw new IOException(file + " has layout " + version + ", this agent writes " + VERSION
+        if (version != VERSION && version != RING_VERSION || int32(begin, AT_CHUNK) != CHUNK) {
+            throw new IOException(file + " has layout " + version + ", this agent writes " + VERSION + " and " + RING_VERSION
                     + ": use the agent that came with the recorder");
         }
         return header;

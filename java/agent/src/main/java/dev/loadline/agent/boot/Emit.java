@@ -70,10 +70,10 @@ public final class Emit {
         }
     }
 
-    /** Writes the begin of a span, whose id is this prefix and the event's offset; 0 if it was lost. */
+    /** Writes the begin of a span, whose id is this prefix and the event's place; 0 if it was lost. */
     static long spanBegin(Session s, int name, long prefix) {
-        long offset = write(s, Type.SPAN_BEGIN, name, prefix, 0);
-        return offset == 0 ? 0 : prefix | offset;
+        long place = write(s, Type.SPAN_BEGIN, name, prefix, 0);
+        return place == 0 ? 0 : prefix | place;
     }
 
     /** Writes what a garbage collector tells when it is done. */
@@ -84,7 +84,7 @@ public final class Emit {
         }
     }
 
-    /** Writes an event; returns its offset in the spool, or 0 if it was lost. */
+    /** Writes an event; returns its place, a number that no other event of the recording has, or 0 if it was lost. */
     static long write(Session s, int type, int c, long a, long b) {
         long now = System.nanoTime();
         Thread thread = Thread.currentThread();
@@ -116,7 +116,9 @@ public final class Emit {
             store(slot, now, Type.SWITCH_TO, text, speaker, Numbered.code(name, digits));
         }
         // A span is named after the place of its begin, which no other event has.
-        return store(slot, now, type, c, type == Type.SPAN_BEGIN ? a | slot.at - s.address : a, b) - s.address;
+        long place = slot.at - s.address + slot.unique;
+        store(slot, now, type, c, type == Type.SPAN_BEGIN ? a | place : a, b);
+        return place;
     }
 
     static long threadId(Thread thread) {
@@ -124,14 +126,18 @@ public final class Emit {
     }
 
     private static boolean chunk(Session s, Slot slot) {
+        if (slot.end != 0) {
+            s.leave(slot.end - Session.CHUNK);
+        }
         long at = s.claim(KIND_EVENTS, slot.tid, slot.javaId);
         slot.at = at == 0 ? 0 : at + Session.CHUNK_HEADER;
         slot.end = at == 0 ? 0 : at + Session.CHUNK;
+        slot.unique = at == 0 ? 0 : s.unique(at);
         slot.speaker = 0;
         return at != 0;
     }
 
-    private static long store(Slot slot, long now, int type, int c, long a, long b) {
+    private static void store(Slot slot, long now, int type, int c, long a, long b) {
         long at = slot.at;
         slot.at = at + EVENT;
         U.putLong(at, now);
@@ -139,7 +145,6 @@ public final class Emit {
         U.putLong(at + 16, a);
         U.putLong(at + 24, b);
         U.putIntRelease(null, at + 8, type);
-        return at;
     }
 
     private static long carrierId() {

@@ -13,6 +13,10 @@ public final class Session {
     private static final int AT_NEXT = 24;
     private static final int AT_LOST = 32;
     private static final int AT_LOST_STRINGS = 40;
+    private static final int AT_RING = 80;
+    private static final int AT_TABLE = 4096;
+    private static final int CHUNK_LEFT = 12;
+    private static final int CHUNK_PLACE = 24;
     private static final int KIND_STRINGS = 2;
     private static final Unsafe U = Unsafe.getUnsafe();
 
@@ -20,6 +24,9 @@ public final class Session {
     final int epoch;
 
     final long address;
+    /** Entries of the ring's table; 0: chunks lie one behind the other. */
+    private final int ring;
+
     final Strings strings = new Strings(this);
     /** SQL of prepared statements, and names of pools. */
     final Identities identities = new Identities();
@@ -28,34 +35,44 @@ public final class Session {
     public Session(long address, int epoch) {
         this.address = address;
         this.epoch = epoch;
+        this.ring = U.getInt(address + AT_RING);
     }
 
     /** Claims a chunk and writes its header; 0 if the spool is full. */
     long claim(int kind, int tid, long javaId) {
-        long at = claim();
-        if (at != 0) {
-            U.putInt(at + 4, kind);
-            U.putInt(at + 8, tid);
-            U.putLong(at + 16, javaId);
-            U.putIntRelease(null, at, MAGIC);
+        for (;;) {
+            long next = U.getLongVolatile(null, address + AT_NEXT);
+            if (next + CHUNK > U.getLongVolatile(null, address + AT_CAPACITY)) {
+                return 0;
+            }
+            long at = address + offset(next); // before it is ours: until then nobody changes what the table says of it
+            if (U.compareAndSetLong(null, address + AT_NEXT, next, next + CHUNK)) {
+                U.putInt(at + 4, kind);
+                U.putInt(at + 8, tid);
+                U.putLong(at + 16, javaId);
+                U.putLong(at + CHUNK_PLACE, next);
+                U.putIntRelease(null, at, MAGIC);
+                return at;
+            }
         }
-        return at;
     }
 
     long claimStrings() {
         return claim(KIND_STRINGS, 0, 0);
     }
 
-    private long claim() {
-        for (;;) {
-            long next = U.getLongVolatile(null, address + AT_NEXT);
-            if (next + CHUNK > U.getLongVolatile(null, address + AT_CAPACITY)) {
-                return 0;
-            }
-            if (U.compareAndSetLong(null, address + AT_NEXT, next, next + CHUNK)) {
-                return address + next;
-            }
-        }
+    /** Says that nobody writes into this chunk any more. */
+    void leave(long chunk) {
+        U.putIntRelease(null, chunk + CHUNK_LEFT, 1);
+    }
+
+    /** What to add to an offset in this chunk, so that no other event of the recording ever has it. */
+    long unique(long chunk) {
+        return U.getLong(chunk + CHUNK_PLACE) - (chunk - address);
+    }
+
+    private long offset(long place) {
+        return ring == 0 ? place : Integer.toUnsignedLong(U.getInt(address + AT_TABLE + 4 * (place / CHUNK % ring))) * CHUNK;
     }
 
     void countLost() {

@@ -10,6 +10,8 @@ final class Slot {
     /** Where the next event goes, and where its chunk ends; both 0 without a chunk. */
     long at;
     long end;
+    /** What to add to an event's offset in the spool to have a number that no other event has. */
+    long unique;
     /** Virtual thread for which the chunk speaks now; 0 is the thread itself. */
     long speaker;
 
