@@ -106,7 +106,9 @@ final class GuardThread implements AutoCloseable {
         long queued = guard.counters().queuedNanos.sum();
         long forTurn = guard.counters().turnNanos.sum();
         long events = guard.counters().events.sum();
-        double underWay = guard.counters().underWay.nanosSinceLast(now);
+        // What waits for a worker where nobody sees when it began to.
+        double inQueue = guard.workerQueue().passed() * seconds * 1e9;
+        double underWay = guard.counters().underWay.nanosSinceLast(now) + inQueue;
         CpusAtHand.Answer at = lastCpus = asked(() -> cpus.now(guard::failed), lastCpus);
         double used = (process - lastProcessNanos) / (seconds * 1e9 * at.cpus());
         ServerThreads.Spent spent = asked(() -> spent(used), NOTHING);
@@ -115,7 +117,7 @@ final class GuardThread implements AutoCloseable {
         }
         double turns = forTurn - lastTurnNanos;
         // What an event waited for its turn is in what it waited for a worker.
-        double waited = Math.max(0, spent.waitNanos() + queued - lastQueuedNanos - turns);
+        double waited = Math.max(0, spent.waitNanos() + queued - lastQueuedNanos - turns) + inQueue;
         boolean measured = spent.runNanos() > LEAST_RUN_NANOS;
         double forCpu = underWay - turns;
         guard.passed(now, new Measured(new Delay.Tick(seconds, at.cpus(), process - lastProcessNanos, events - lastEvents,

@@ -24,6 +24,26 @@ public interface RequestClassifier {
     }
 
     /**
+     * What a request's session is, where requests are guarded and not connections: a value of its own, such as the subject
+     * of a token. It is a claim: see {@link #knows}.
+     *
+     * @param claimed value of the first session cookie, or of {@code Authorization}; null when there is none
+     * @return null when it is of no session, or to go by the cookies and {@code Authorization}
+     */
+    default String session(RequestView request, String claimed) {
+        return claimed;
+    }
+
+    /**
+     * Whether a session that this server has not served of late is good all the same, such as by a token's signature: then
+     * who returns goes before who is new. Asked only while somebody is refused. The server's own sessions are the server's to
+     * know.
+     */
+    default boolean knows(RequestView request, String session) {
+        return false;
+    }
+
+    /**
      * Whose connection it is, by what is known before the handshake.
      *
      * @param serverName the name in the hello; null when it was not sent

@@ -30,10 +30,13 @@ public final class GuardMetrics implements MeterBinder {
 
     @Override
     public void bindTo(MeterRegistry registry) {
-        gauge(registry, "refusing", "1 while connections are being refused", f -> f.isRefusing() ? 1 : 0);
+        gauge(registry, "refusing", "1 while sessions are being refused", f -> f.isRefusing() ? 1 : 0);
         gauge(registry, "cpus", "CPUs at hand", GuardMXBean::getCpus);
         gauge(registry, "waiting", "threads that wait for a CPU, per CPU", GuardMXBean::getWaiting);
         gauge(registry, "delay.ms", "delay that who begins a session sees before worker and CPU", GuardMXBean::getDelayMillis);
+        gauge(registry, "delay.target.ms", "what of it is aimed at while more is offered than can be served", GuardMXBean::getTargetDelayMillis);
+        gauge(registry, "utilization", "share of the CPUs at hand that the process used", GuardMXBean::getUtilization);
+        gauge(registry, "stalled", "1 while everybody is admitted because the guard does not measure", f -> f.isStalled() ? 1 : 0);
         gauge(registry, "handshakes.waiting", "full handshakes that wait for their turn", GuardMXBean::getHandshakesWaiting);
         gauge(registry, "events.under.way", "events that a worker has, or that wait for one", GuardMXBean::getEventsUnderWay);
         gauge(registry, "correction", "factor of the closed loop", GuardMXBean::getCorrection);
@@ -46,6 +49,9 @@ public final class GuardMetrics implements MeterBinder {
         handshakes(registry, "full", GuardMXBean::getFullHandshakes);
         handshakes(registry, "resumed", GuardMXBean::getResumedHandshakes);
         handshakes(registry, "failed", GuardMXBean::getFailedHandshakes);
+        counter(registry, "requests", "requests seen", Tags.empty(), GuardMXBean::getRequests);
+        sessions(registry, "new", GuardMXBean::getNewSessions);
+        sessions(registry, "returning", GuardMXBean::getReturningSessions);
         refused(registry, "budget", GuardMXBean::getRefusedByBudget);
         refused(registry, "ceiling", GuardMXBean::getRefusedByCeiling);
         refused(registry, "bad_claim", GuardMXBean::getRefusedBadClaims);
@@ -80,6 +86,10 @@ public final class GuardMetrics implements MeterBinder {
 
     private void handshakes(MeterRegistry registry, String kind, ToDoubleFunction<GuardMXBean> count) {
         counter(registry, "handshakes", "handshakes", Tags.of("kind", kind), count);
+    }
+
+    private void sessions(MeterRegistry registry, String kind, ToDoubleFunction<GuardMXBean> count) {
+        counter(registry, "sessions", "sessions that began with a request", Tags.of("kind", kind), count);
     }
 
     private void refused(MeterRegistry registry, String reason, ToDoubleFunction<GuardMXBean> count) {
