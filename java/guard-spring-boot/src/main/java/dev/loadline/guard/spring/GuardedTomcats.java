@@ -16,7 +16,7 @@ import org.springframework.core.env.Environment;
  * Tells Spring Boot's factory of Tomcats to make guarded connectors. The factory's class is
  * {@code o.s.boot.web.embedded.tomcat.TomcatServletWebServerFactory} in Boot 3, and in another package since 4, with the
  * same methods: they are called by name, so that one jar serves both. A protocol that the application chose stays. Whether
- * a connector speaks TLS is known when it starts: one that does not is not guarded, and says so.
+ * a connector speaks TLS is known when it starts: where it does not, requests are guarded ({@link RequestsFilter}).
  */
 final class GuardedTomcats implements BeanPostProcessor {
     private static final System.Logger LOG = System.getLogger("loadline-guard");
@@ -24,8 +24,9 @@ final class GuardedTomcats implements BeanPostProcessor {
     private final Environment environment;
     private volatile GuardedHttp11Protocol protocol;
 
-    GuardedTomcats(Environment environment) {
+    GuardedTomcats(Environment environment, GuardInUse inUse) {
         this.environment = environment;
+        inUse.ofConnections(() -> protocol().map(GuardedHttp11Protocol::guard).orElse(null));
     }
 
     /** Of the connector that was made last; a server that was stopped and started again has another one. */
