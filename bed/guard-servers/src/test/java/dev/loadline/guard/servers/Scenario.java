@@ -72,6 +72,25 @@ final class Scenario {
         until("all is over", () -> server.guard().figures().getEventsUnderWay() == 0);
     }
 
+    /** As many others as there are CPUs use them too, so that this process uses half of them at most. */
+    void refusesBesideNeighbours() throws Exception {
+        List<Process> neighbours = new ArrayList<>();
+        try {
+            for (int i = 0; i < Runtime.getRuntime().availableProcessors(); i++) {
+                neighbours.add(new ProcessBuilder("timeout", "40", "sh", "-c", "while :; do :; done").start());
+            }
+            crowd();
+            until("it refuses", () -> server.guard().figures().getRefusedNew() > 20);
+        } finally {
+            neighbours.forEach(Process::destroy);
+            stop = true;
+            for (Thread thread : threads) {
+                thread.join();
+            }
+        }
+        assertEquals(List.of(), wrong);
+    }
+
     /** Below what the CPUs serve nobody is refused. */
     private void calm() throws Exception {
         for (int i = 0; i < VISITORS; i++) {

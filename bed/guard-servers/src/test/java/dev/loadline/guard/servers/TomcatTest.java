@@ -36,6 +36,15 @@ class TomcatTest {
         }
     }
 
+    /** Its own use of the CPUs says little then. */
+    @Test
+    void a_neighbour_that_takes_the_cpus_hides_no_overload() throws Exception {
+        assumeTrue(ServerInfo.getServerNumber().startsWith("11."), "once is enough");
+        try (var server = new TomcatServer(false)) {
+            new Scenario(server).refusesBesideNeighbours();
+        }
+    }
+
     @Test
     void on_virtual_threads_overload_is_seen_as_well() throws Exception {
         assumeTrue(Runtime.version().feature() >= 24, "which virtual threads wait for a carrier is told from JDK 24 on");
