@@ -94,7 +94,7 @@ final class Claims {
         var issued = new ArrayList<Long>(1);
         for (String set : setCookies) {
             String name = name(set);
-            if (issued.size() < MOST && (name.equals(ofServer) || cookies.contains(name)) && !takesAway(set)) {
+            if ((name.equals(ofServer) || cookies.contains(name)) && !takesAway(set)) {
                 issued.add(key(name, value(set), name.equals(ofServer)));
             }
         }

@@ -69,7 +69,7 @@ final class Forwarded {
     }
 
     /** Whether somebody in front says that there is another client, which is not believed. */
-    static boolean forwards(ServerRequest request) {
+    private static boolean forwards(ServerRequest request) {
         for (String name : TELLTALES) {
             if (request.headers(name).iterator().hasNext()) {
                 return true;

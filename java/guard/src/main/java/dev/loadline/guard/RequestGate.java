@@ -8,7 +8,9 @@ import dev.loadline.guard.policy.Priority;
 import dev.loadline.guard.policy.Standing;
 import dev.loadline.guard.policy.Verdict;
 import java.net.InetAddress;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.IntSupplier;
 
@@ -27,6 +29,8 @@ import java.util.function.IntSupplier;
  */
 public final class RequestGate implements AutoCloseable {
     private static final System.Logger LOG = System.getLogger("loadline-guard");
+    /** Cookies that one new session may be known by. */
+    private static final int MOST_ISSUED = 4;
 
     private final Guard guard;
     private final KnownSessions sessions;
@@ -54,6 +58,8 @@ public final class RequestGate implements AutoCloseable {
     /** Begins to measure, and appears in JMX. */
     public void start() {
         guard.start();
+        LOG.log(System.Logger.Level.INFO, String.format(Locale.ROOT, "loadline-guard: requests are guarded; room to know %,d sessions",
+            sessions.room()));
     }
 
     @Override
@@ -173,8 +179,8 @@ public final class RequestGate implements AutoCloseable {
 
     /** Once: a proxy in front makes all clients look like one. */
     private void sayForwarded(GuardedRequest asked) {
-        if (!saidForwarded.get() && guard.settings().trustedProxies().isEmpty() && Forwarded.forwards(asked.request())
-            && !saidForwarded.getAndSet(true)) {
+        boolean hidden = !asked.client().alone() && asked.remoteAddress() != null;
+        if (hidden && guard.settings().trustedProxies().isEmpty() && !saidForwarded.getAndSet(true)) {
             LOG.log(System.Logger.Level.INFO, "loadline-guard: requests come through " + asked.request().peer() + ", and what it says of"
                 + " its clients is not believed: addresses tell nothing. If it is a proxy of yours, name it in trustedProxies.");
         }
@@ -187,21 +193,20 @@ public final class RequestGate implements AutoCloseable {
         boolean begins = asked.standing() != Standing.KNOWN;
         boolean joined = false;
         boolean denied = false;
+        int removed = 0;
         for (Claims.Claim claim : asked.claims()) {
             boolean replaced = claim.cookie() != null && Claims.replaces(answer.setCookies(), claim);
             boolean disowned = replaced || (claim.ofServer() ? answer.session() == ServerRequest.Session.INVALID
                 : unauthorized && claim.cookie() == null);
             if (disowned) {
                 denied = true;
-                sessions.remove(claim.key());
+                removed += sessions.remove(claim.key()) ? 1 : 0;
             } else if (begins && (claim.ofServer() ? answer.session() == ServerRequest.Session.VALID : answer.status() < 400)) {
                 // Another request of the same session may have been quicker: then it began with that one.
                 joined |= sessions.add(claim.key(), now) && !asked.isTooMany();
             }
         }
-        if (begins || denied) {
-            learnIssued(asked, answer, now);
-        }
+        learnIssued(asked, answer, begins ? MOST_ISSUED : removed, now);
         if (begins) {
             settle(asked, joined, denied, answer.session() == ServerRequest.Session.VALID, cpuNanos, now);
         }
@@ -210,15 +215,20 @@ public final class RequestGate implements AutoCloseable {
     /**
      * A session that begins was paid for, and one that changes its name goes on. Others, such as that of a server which begins
      * one for each request of a known token, are of nobody who passed the gate.
+     *
+     * @param most how many
      */
-    private void learnIssued(GuardedRequest asked, ServerAnswer answer, long now) {
+    private void learnIssued(GuardedRequest asked, ServerAnswer answer, int most, long now) {
+        if (most == 0) {
+            return;
+        }
         String ofServer = asked.request().sessionCookie();
+        var issued = new LinkedHashSet<Long>();
         if (answer.begun() != null && ofServer != null) {
-            sessions.add(claims.ofServer(ofServer, answer.begun()), now);
+            issued.add(claims.ofServer(ofServer, answer.begun()));
         }
-        for (long issued : claims.issued(answer.setCookies(), ofServer)) {
-            sessions.add(issued, now);
-        }
+        issued.addAll(claims.issued(answer.setCookies(), ofServer));
+        issued.stream().limit(most).forEach(key -> sessions.add(key, now));
     }
 
     private void settle(GuardedRequest asked, boolean joined, boolean denied, boolean valid, long cpuNanos, long now) {
@@ -228,9 +238,9 @@ public final class RequestGate implements AutoCloseable {
         }
         if (denied) {
             guard.counters().badClaims.increment();
-            if (address != null) {
-                watch.claimed(address, false, now);
-            }
+        }
+        if (address != null && (denied || joined || valid)) {
+            watch.claimed(address, !denied, now); // behind one address the honest ones show
         }
         if (joined) {
             asked.standing(Standing.KNOWN);
@@ -247,10 +257,5 @@ public final class RequestGate implements AutoCloseable {
 
     Forwarded forwarded() {
         return forwarded;
-    }
-
-    /** Sessions that it can remember. */
-    int sessionRoom() {
-        return sessions.room();
     }
 }

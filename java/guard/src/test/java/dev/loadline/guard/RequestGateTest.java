@@ -210,12 +210,16 @@ class RequestGateTest {
         served(gate, token, 200, "EACH", "SESSION=EACH"); // as a server does that begins one for each request without a cookie
         assertFalse(passes(gate, asks().from("10.0.0.2").with("Cookie", "JSESSIONID=EACH")));
         assertFalse(passes(gate, asks().from("10.0.0.2").with("Cookie", "SESSION=EACH")));
+        Asks alsoLies = asks().from("10.0.0.1").with("Authorization", "Bearer t").with("Cookie", "JSESSIONID=LIE").session(Session.INVALID);
+        served(gate, alsoLies, 200, "FREE");
+        assertFalse(passes(gate, asks().from("10.0.0.2").with("Cookie", "JSESSIONID=FREE")), "a lie that is replaced is no session");
         RequestGate other = gate(ONE_NEW);
         served(other, asks(), 200, "BEFORE");
         full(other, "10.9.9.9");
         served(other, asks().from("10.0.0.1").with("Cookie", "JSESSIONID=BEFORE").session(Session.INVALID), 200, "AFTER"); // by a login
         assertTrue(passes(other, asks().from("10.0.0.1").with("Cookie", "JSESSIONID=AFTER")));
         assertFalse(passes(other, asks().from("10.0.0.1").with("Cookie", "JSESSIONID=BEFORE")));
+        assertEquals(0, other.guard().figures().getErrors());
     }
 
     @Test

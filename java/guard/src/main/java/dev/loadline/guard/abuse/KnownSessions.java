@@ -65,10 +65,10 @@ public final class KnownSessions {
         return served.contains(key, nowNanos, true);
     }
 
-    /** The server said that there is no such session, or ended it. */
-    public void remove(long key) {
-        served.remove(key);
+    /** The server said that there is no such session, or ended it. @return whether it was one */
+    public boolean remove(long key) {
         important.remove(key);
+        return served.remove(key);
     }
 
     /** Whether this was, or is from now on, a session in which something important was asked for. */

@@ -64,11 +64,13 @@ final class RecentKeys {
         return recent;
     }
 
-    synchronized void remove(long key) {
+    /** @return whether it was there */
+    synchronized boolean remove(long key) {
         int at = find(key);
         if (at >= 0) {
             places[at] = 0;
         }
+        return at >= 0;
     }
 
     private int find(long key) {
