@@ -10,6 +10,22 @@ import java.net.InetAddress;
  */
 public interface RequestClassifier {
     /**
+     * One that is named in a configuration file.
+     *
+     * @param className of a public class with a public constructor without parameters
+     * @param loader where it is
+     * @throws IllegalArgumentException saying what is wrong with it
+     */
+    static RequestClassifier named(String className, ClassLoader loader) {
+        try {
+            return Class.forName(className.trim(), true, loader).asSubclass(RequestClassifier.class).getConstructor().newInstance();
+        } catch (ReflectiveOperationException | ClassCastException | LinkageError e) {
+            throw new IllegalArgumentException("guard: classifier: '" + className.trim() + "' cannot be used (" + e + "): name a public class that"
+                + " implements " + RequestClassifier.class.getName() + " and has a public constructor without parameters", e);
+        }
+    }
+
+    /**
      * How much a request matters.
      *
      * @param byPattern what the configured patterns say

@@ -1,11 +1,18 @@
 package dev.loadline.guard.servers;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.loadline.guard.Guard;
+import dev.loadline.guard.RequestClassifier;
+import dev.loadline.guard.RequestView;
 import dev.loadline.guard.servlet.GuardFilter;
 import jakarta.servlet.DispatcherType;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
 import java.util.EnumSet;
 import org.eclipse.jetty.ee10.servlet.FilterHolder;
 import org.eclipse.jetty.ee10.servlet.ServletContextHandler;
@@ -75,6 +82,30 @@ class JettyTest {
         try (var server = new JettyServer(50)) {
             Scenario.completesLater(server);
         }
+    }
+
+    /** Knows its customers by a header. */
+    public static final class ByCustomer implements RequestClassifier {
+        @Override
+        public String session(RequestView request, String claimed) {
+            return request.header("User-Agent");
+        }
+    }
+
+    @Test
+    void a_class_of_the_application_says_what_a_session_is() throws Exception {
+        try (var server = new JettyServer(50, "classifier=" + ByCustomer.class.getName())) {
+            HttpRequest request = HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + server.port() + "/")).header("User-Agent", "ann").build();
+            HttpClient client = HttpClient.newHttpClient();
+            for (int i = 0; i < 3; i++) {
+                assertEquals(200, client.send(request, HttpResponse.BodyHandlers.discarding()).statusCode());
+            }
+            Scenario.until("all ended", () -> server.guard().figures().getEventsUnderWay() == 0);
+            assertEquals(1, server.guard().figures().getNewSessions());
+            assertEquals(3, server.guard().figures().getRequests());
+        }
+        Throwable wrong = assertThrows(Exception.class, () -> new JettyServer(50, "classifier=java.lang.String"));
+        assertTrue(wrong.toString().contains("guard: classifier: 'java.lang.String' cannot be used"), wrong.toString());
     }
 
     @Test

@@ -1,9 +1,11 @@
 package dev.loadline.guard.spring;
 
+import dev.loadline.guard.RequestClassifier;
 import dev.loadline.guard.micrometer.GuardMetrics;
 import io.micrometer.core.instrument.binder.MeterBinder;
 import jakarta.servlet.DispatcherType;
 import java.util.EnumSet;
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
@@ -35,8 +37,8 @@ public class GuardAutoConfiguration {
     static class Connections {
         /** Static: it must be there before the web server's factory is made. */
         @Bean
-        static GuardedTomcats loadlineGuardedTomcats(Environment environment, GuardInUse inUse) {
-            return new GuardedTomcats(environment, inUse);
+        static GuardedTomcats loadlineGuardedTomcats(Environment environment, GuardInUse inUse, ObjectProvider<RequestClassifier> classifier) {
+            return new GuardedTomcats(environment, inUse, classifier);
         }
     }
 
@@ -45,9 +47,11 @@ public class GuardAutoConfiguration {
     @ConditionalOnWebApplication(type = ConditionalOnWebApplication.Type.SERVLET)
     static class Requests {
         @Bean
-        FilterRegistrationBean<RequestsFilter> loadlineGuardRequests(Environment environment, GuardInUse inUse) {
+        FilterRegistrationBean<RequestsFilter> loadlineGuardRequests(Environment environment, GuardInUse inUse,
+                                                                      ObjectProvider<RequestClassifier> classifier) {
             GuardOptions.Requests when = GuardOptions.requests(environment);
             var filter = new RequestsFilter(GuardOptions.table(environment), when == GuardOptions.Requests.ON, inUse);
+            classifier.ifAvailable(filter::classifier);
             var registration = new FilterRegistrationBean<>(filter);
             registration.setName("requests");
             registration.setEnabled(when != GuardOptions.Requests.OFF);

@@ -1,5 +1,6 @@
 package dev.loadline.guard.spring;
 
+import dev.loadline.guard.RequestClassifier;
 import dev.loadline.guard.tomcat.GuardedHttp11Protocol;
 import java.lang.reflect.Array;
 import java.lang.reflect.InvocationHandler;
@@ -9,6 +10,7 @@ import java.util.Arrays;
 import java.util.Optional;
 import org.apache.catalina.connector.Connector;
 import org.apache.coyote.http11.Http11NioProtocol;
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.core.env.Environment;
 
@@ -22,10 +24,13 @@ final class GuardedTomcats implements BeanPostProcessor {
     private static final System.Logger LOG = System.getLogger("loadline-guard");
 
     private final Environment environment;
+    private final ObjectProvider<RequestClassifier> classifier;
     private volatile GuardedHttp11Protocol protocol;
 
-    GuardedTomcats(Environment environment, GuardInUse inUse) {
+    /** @param classifier asked for when a connector is made: a post-processor of beans is older than they are */
+    GuardedTomcats(Environment environment, GuardInUse inUse, ObjectProvider<RequestClassifier> classifier) {
         this.environment = environment;
+        this.classifier = classifier;
         inUse.ofConnections(() -> protocol().map(GuardedHttp11Protocol::guard).orElse(null));
     }
 
@@ -80,6 +85,7 @@ final class GuardedTomcats implements BeanPostProcessor {
     private void made(Connector connector, String options) {
         if (connector.getProtocolHandler() instanceof GuardedHttp11Protocol guarded) {
             guarded.setGuard(options);
+            classifier.ifAvailable(guarded::setGuardClassifier);
             protocol = guarded;
         } else {
             LOG.log(System.Logger.Level.WARNING, "loadline-guard: the application chose the protocol "

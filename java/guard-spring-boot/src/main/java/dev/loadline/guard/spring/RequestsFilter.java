@@ -14,8 +14,6 @@ import java.util.Map;
  * it is decided when the first request comes.
  */
 final class RequestsFilter extends GuardFilter {
-    private static final System.Logger LOG = System.getLogger("loadline-guard");
-
     private final boolean always;
     private final GuardInUse inUse;
     private FilterConfig config;
@@ -45,7 +43,6 @@ final class RequestsFilter extends GuardFilter {
     private synchronized void decide() throws ServletException {
         if (!decided && (always || !inUse.guardsConnections())) {
             super.init(config);
-            LOG.log(System.Logger.Level.INFO, "loadline-guard: requests are guarded" + (always ? "" : ", because no connector is"));
         }
         decided = true;
     }

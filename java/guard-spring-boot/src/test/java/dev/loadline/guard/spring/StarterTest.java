@@ -6,6 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.loadline.guard.Guard;
+import dev.loadline.guard.RequestClassifier;
+import dev.loadline.guard.RequestView;
 import io.micrometer.core.instrument.MeterRegistry;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -29,6 +31,7 @@ import org.springframework.boot.web.server.Ssl;
 import org.springframework.boot.web.server.WebServerFactoryCustomizer;
 import org.springframework.boot.web.servlet.FilterRegistrationBean;
 import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.Bean;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RestController;
 
@@ -143,6 +146,28 @@ class StarterTest {
             assertTrue(said.contains("\"guards\":\"requests\"") && said.contains("\"objective\":\"p99=400ms\""), said);
             assertTrue(said.contains("\"newSessions\":1"), said);
             assertEquals(2, plain.getBean(MeterRegistry.class).get("loadline.guard.requests").functionCounter().count());
+        }
+    }
+
+    static class ByCookie {
+        @Bean
+        RequestClassifier byCookie() {
+            return new RequestClassifier() {
+                @Override
+                public String session(RequestView request, String claimed) {
+                    return "everybody";
+                }
+            };
+        }
+    }
+
+    @Test
+    void a_bean_says_what_a_session_is() throws Exception {
+        try (var plain = new SpringApplication(Shop.class, ByCookie.class).run("--server.port=0", "--management.endpoints.web.exposure.include=loadlineguard")) {
+            assertEquals("welcome", ask(plain, "/"));
+            assertEquals("welcome", ask(plain, "/"));
+            String said = ask(plain, "/actuator/loadlineguard");
+            assertTrue(said.contains("\"newSessions\":1") && said.contains("\"requests\":3"), said);
         }
     }
 

@@ -18,6 +18,7 @@ import org.apache.catalina.valves.ValveBase;
  */
 public class GuardValve extends ValveBase {
     private String options = "";
+    private String className;
     private RequestClassifier classifier;
     private volatile ServletGate gate;
 
@@ -34,7 +35,16 @@ public class GuardValve extends ValveBase {
         return options;
     }
 
-    /** Who tells which requests and customers matter. */
+    /** The name of a class that tells which requests and customers matter, and what their sessions are. */
+    public void setClassifier(String className) {
+        this.className = className;
+    }
+
+    public String getClassifier() {
+        return className;
+    }
+
+    /** The same in code. */
     public void setGuardClassifier(RequestClassifier classifier) {
         this.classifier = classifier;
         if (gate != null) {
@@ -51,12 +61,12 @@ public class GuardValve extends ValveBase {
     @Override
     protected void startInternal() throws LifecycleException {
         try {
-            gate = new ServletGate("requests of " + getContainer().getName(), GuardSettings.of(options));
+            if (className != null) {
+                classifier = RequestClassifier.named(className, Thread.currentThread().getContextClassLoader());
+            }
+            gate = new ServletGate("requests of " + getContainer().getName(), GuardSettings.of(options), classifier);
         } catch (IllegalArgumentException e) {
-            throw new LifecycleException("GuardValve: the attribute guard is wrong: " + e.getMessage(), e);
-        }
-        if (classifier != null) {
-            gate.guard().classifier(classifier);
+            throw new LifecycleException("GuardValve: an attribute is wrong: " + e.getMessage(), e);
         }
         super.startInternal();
     }

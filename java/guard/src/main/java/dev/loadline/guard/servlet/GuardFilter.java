@@ -2,6 +2,7 @@ package dev.loadline.guard.servlet;
 
 import dev.loadline.guard.Guard;
 import dev.loadline.guard.GuardSettings;
+import dev.loadline.guard.RequestClassifier;
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.Filter;
 import jakarta.servlet.FilterChain;
@@ -18,11 +19,14 @@ import java.util.Map;
 
 /**
  * Guards the requests of an application, before which TLS ends. To be the first of its filters, for {@code REQUEST} and {@code
- * ASYNC} dispatches, with {@code async-supported}. Its init-params are the guard's options; with a wrong one the application
- * does not start, and says which.
+ * ASYNC} dispatches, with {@code async-supported}. Its init-params are the guard's options, and {@code classifier}, the name of a
+ * {@link RequestClassifier} of the application; with a wrong one the application does not start, and says which.
  */
 public class GuardFilter implements Filter {
+    private static final String CLASSIFIER = "classifier";
+
     private final Map<String, String> given;
+    private volatile RequestClassifier classifier;
     private volatile ServletGate gate;
 
     /** Set by init-params alone. */
@@ -42,8 +46,12 @@ public class GuardFilter implements Filter {
             options.put(name, config.getInitParameter(name));
         }
         try {
+            String named = options.remove(CLASSIFIER);
+            if (named != null) {
+                classifier = RequestClassifier.named(named, Thread.currentThread().getContextClassLoader());
+            }
             String path = config.getServletContext().getContextPath();
-            gate = new ServletGate(config.getFilterName() + (path == null ? "" : path), GuardSettings.ofTable(options));
+            gate = new ServletGate(config.getFilterName() + (path == null ? "" : path), GuardSettings.ofTable(options), classifier);
         } catch (IllegalArgumentException e) {
             throw new ServletException("filter " + config.getFilterName() + ": an init-param is wrong: " + e.getMessage(), e);
         }
@@ -54,6 +62,15 @@ public class GuardFilter implements Filter {
         if (gate != null) {
             gate.close();
             gate = null;
+        }
+    }
+
+    /** Who tells which requests and customers matter, and what their sessions are; before an init-param. */
+    public void classifier(RequestClassifier classifier) {
+        this.classifier = classifier;
+        Guard now = guard();
+        if (now != null) {
+            now.classifier(classifier);
         }
     }
 

@@ -4,6 +4,7 @@ import dev.loadline.guard.BusyPage;
 import dev.loadline.guard.Guard;
 import dev.loadline.guard.GuardSettings;
 import dev.loadline.guard.GuardedRequest;
+import dev.loadline.guard.RequestClassifier;
 import dev.loadline.guard.RequestGate;
 import jakarta.servlet.AsyncEvent;
 import jakarta.servlet.AsyncListener;
@@ -27,9 +28,17 @@ public final class ServletGate implements AutoCloseable {
         void serve() throws IOException, ServletException;
     }
 
-    /** It measures from now on. @param name as an administrator knows it */
-    public ServletGate(String name, GuardSettings settings) {
+    /**
+     * It measures from now on.
+     *
+     * @param name as an administrator knows it
+     * @param classifier null for none
+     */
+    public ServletGate(String name, GuardSettings settings, RequestClassifier classifier) {
         gate = new RequestGate(name, settings);
+        if (classifier != null) {
+            gate.guard().classifier(classifier);
+        }
         gate.start();
     }
 
