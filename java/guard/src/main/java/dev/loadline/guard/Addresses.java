@@ -53,8 +53,12 @@ final class Addresses {
         throw new IllegalArgumentException("'" + entry + "' is no address or network, such as 10.0.0.0/8 or ::1");
     }
 
+    boolean isEmpty() {
+        return networks.isEmpty();
+    }
+
     boolean contains(InetAddress address) {
-        if (networks.isEmpty()) {
+        if (networks.isEmpty() || address == null) {
             return false;
         }
         byte[] bytes = address.getAddress();

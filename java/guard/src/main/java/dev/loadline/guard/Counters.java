@@ -15,6 +15,9 @@ final class Counters {
     final LongAdder badClaims = new LongAdder();
     final LongAdder exempt = new LongAdder();
     final LongAdder requests = new LongAdder();
+    /** Of requests: sessions that began, and such as the server knew. */
+    final LongAdder newSessions = new LongAdder();
+    final LongAdder returningSessions = new LongAdder();
     final LongAdder probes = new LongAdder();
     final LongAdder pages = new LongAdder();
     final LongAdder errors = new LongAdder();

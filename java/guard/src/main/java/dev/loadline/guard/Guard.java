@@ -5,6 +5,7 @@ import dev.loadline.guard.abuse.KnownClients;
 import dev.loadline.guard.cpu.CarrierTime;
 import dev.loadline.guard.cpu.CpusAtHand;
 import dev.loadline.guard.cpu.ServerThreads;
+import dev.loadline.guard.policy.Delay;
 import dev.loadline.guard.policy.Objective;
 import dev.loadline.guard.policy.Outcome;
 import dev.loadline.guard.policy.Priority;
@@ -25,7 +26,9 @@ public final class Guard implements AutoCloseable {
     private static final long STALLED_NANOS = 2_000_000_000L;
 
     private final String name;
+    private final boolean ofRequests;
     private final GuardSettings settings;
+    private final BusyPage busy;
     private final LongSupplier nanoTime;
     private final Counters counters = new Counters();
     private final Watchdog watchdog;
@@ -35,6 +38,7 @@ public final class Guard implements AutoCloseable {
     private final KnownClients known = new KnownClients();
     private final Turns turns = new Turns(this::handshakesAtATime, System::nanoTime, new HandshakeWaits(this::failed));
     private final ServerThreads threads = new ServerThreads();
+    private final WorkerQueue workerQueue = new WorkerQueue();
     private final Runnable runsEvent = threads::runsEvent;
     private final CarrierTime carrierTime = new CarrierTime();
     private final Reports reports;
@@ -52,17 +56,32 @@ public final class Guard implements AutoCloseable {
     }
 
     Guard(String name, GuardSettings settings, LongSupplier nanoTime, CpusAtHand cpusAtHand) {
+        this(name, settings, nanoTime, cpusAtHand, false);
+    }
+
+    private Guard(String name, GuardSettings settings, LongSupplier nanoTime, CpusAtHand cpusAtHand, boolean ofRequests) {
         this.name = name;
+        this.ofRequests = ofRequests;
         this.settings = settings;
+        busy = BusyPage.of(settings);
         this.nanoTime = nanoTime;
         watchdog = new Watchdog(STALLED_NANOS);
         mode = settings.mode();
-        policy = new LockedPolicy(settings, nanoTime.getAsLong());
+        policy = new LockedPolicy(settings, ofRequests ? Delay.REQUEST_EVENTS : Delay.CONNECTION_EVENTS, nanoTime.getAsLong());
         watch = new ClaimWatch(settings.ticketReuse(), settings.badClaims());
         probes = new ProbeGate(settings, nanoTime);
         reports = new Reports(this);
         failures = new Failures(counters, reports::failed);
         thread = new GuardThread(this, nanoTime, cpusAtHand);
+    }
+
+    /** What {@link RequestGate} asks: sessions begin with requests, and not with connections. */
+    static Guard ofRequests(String name, GuardSettings settings) {
+        return ofRequests(name, settings, System::nanoTime, CpusAtHand.ofThisProcess(settings.cpus()));
+    }
+
+    static Guard ofRequests(String name, GuardSettings settings, LongSupplier nanoTime, CpusAtHand cpusAtHand) {
+        return new Guard(name, settings, nanoTime, cpusAtHand, true);
     }
 
     /** Begins to measure, and appears in JMX. */
@@ -129,12 +148,17 @@ public final class Guard implements AutoCloseable {
         return settings;
     }
 
+    /** What a 503 says. */
+    public BusyPage busy() {
+        return busy;
+    }
+
     /** Counts a connection that was refused before or without a decision: not TLS, or too slow. */
     public void refusedUnheard(Refused why) {
         refused(why);
     }
 
-    private void refused(Refused why) {
+    void refused(Refused why) {
         counters.refused(why).increment();
         safely(() -> reports.refused(why));
     }
@@ -205,6 +229,11 @@ public final class Guard implements AutoCloseable {
         return decide(connection, true, servedOfLate, now, canRestrict);
     }
 
+    /** @param servedOfLate whether its client was */
+    Verdict decideRequest(GuardedRequest request, boolean servedOfLate, long now) {
+        return policy.decide(request, request.standing().claims(), servedOfLate, now, Math.max(0, counters.underWay.count() + workerQueue.now()), 0, true);
+    }
+
     private Verdict decide(GuardedConnection connection, boolean claims, boolean servedOfLate, long now, boolean canRestrict) {
         int forTurn = turns.waiting();
         return policy.decide(connection, claims, servedOfLate, now, Math.max(0, counters.underWay.count() - forTurn),
@@ -246,6 +275,11 @@ public final class Guard implements AutoCloseable {
     /** Whether a request is for a path that probes ask for. */
     public boolean isHealth(String path) {
         return probes.isHealth(path);
+    }
+
+    /** The same, wherever its application lies. */
+    boolean isHealth(RequestView request) {
+        return isHealth(request.path()) || !request.pathInApplication().equals(request.path()) && isHealth(request.pathInApplication());
     }
 
     /** Somebody asked for one first. */
@@ -300,13 +334,17 @@ public final class Guard implements AutoCloseable {
 
     Priority priority(RequestView request) {
         RequestClassifier asked = classifier;
-        Priority byPattern = settings.high().matches(request.path()) ? Priority.HIGH
-            : settings.low().matches(request.path()) ? Priority.LOW : Priority.NORMAL;
+        Priority byPattern = matches(settings.high(), request) ? Priority.HIGH
+            : matches(settings.low(), request) ? Priority.LOW : Priority.NORMAL;
         return asked.priority(request, byPattern).of(asked.customer(request));
     }
 
+    private static boolean matches(PathPatterns patterns, RequestView request) {
+        return patterns.matches(request.path()) || patterns.matches(request.pathInApplication());
+    }
+
     boolean sheds(RequestView request, Priority priority) {
-        if (!policy.shedding() || mode == Mode.OFF || stalled() || isHealth(request.path())) {
+        if (!policy.shedding() || mode == Mode.OFF || stalled() || isHealth(request)) {
             return false;
         }
         boolean sheds = policy.sheds(priority);
@@ -369,9 +407,22 @@ public final class Guard implements AutoCloseable {
         return threads;
     }
 
-    /** Clients that it can remember. */
-    int knownRoom() {
-        return known.room();
+    /** Addresses that were served of late. */
+    KnownClients known() {
+        return known;
+    }
+
+    /** Whether it is one of requests. */
+    boolean ofRequests() {
+        return ofRequests;
+    }
+
+    WorkerQueue workerQueue() {
+        return workerQueue;
+    }
+
+    long nanoTime() {
+        return nanoTime.getAsLong();
     }
 
     CarrierTime carrierTime() {

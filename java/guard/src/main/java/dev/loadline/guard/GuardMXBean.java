@@ -90,6 +90,12 @@ public interface GuardMXBean {
 
     long getRequests();
 
+    /** Of requests: sessions that began with one. */
+    long getNewSessions();
+
+    /** Of requests: sessions that the server knew and had not served of late. */
+    long getReturningSessions();
+
     /** New connections refused; in observe, that would have been. */
     long getRefusedNew();
 

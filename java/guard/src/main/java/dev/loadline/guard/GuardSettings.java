@@ -9,6 +9,7 @@ import java.util.EnumMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
@@ -36,12 +37,18 @@ import java.util.stream.Stream;
  * @param helloTimeout time for a ClientHello
  * @param ticketReuse uses of one ticket
  * @param badClaims bad claims of one address
+ * @param sessionCookies cookies that sessions are known by
+ * @param sessionRequests requests of one session
+ * @param trustedProxies proxies that are believed
+ * @param clientHeader in which they name the client
  */
 public record GuardSettings(Mode mode, Refusal refusal, Addresses exempt, PathPatterns high, PathPatterns low,
                             PathPatterns health, Duration retryAfter, String page, double pageShare, double probeShare, double cpus,
-                            CpuRequest cpuRequest, Duration fullCost, Duration resumedCost, Objective objective, Duration helloTimeout, int ticketReuse, int badClaims) {
+                            CpuRequest cpuRequest, Duration fullCost, Duration resumedCost, Objective objective, Duration helloTimeout, int ticketReuse, int badClaims,
+                            List<String> sessionCookies, int sessionRequests, Addresses trustedProxies, String clientHeader) {
 
     private static final Duration DAY = Duration.ofDays(1);
+    private static final Pattern TOKEN = Pattern.compile("[!#$%&'*+.^_`|~0-9A-Za-z-]+");
 
     /**
      * An option, for whoever offers them in another form.
@@ -82,6 +89,17 @@ public record GuardSettings(Mode mode, Refusal refusal, Addresses exempt, PathPa
         return of(values);
     }
 
+    /**
+     * The same from a table of options.
+     *
+     * @throws IllegalArgumentException naming key, value and what is allowed
+     */
+    public static GuardSettings ofTable(Map<String, String> options) {
+        var values = new EnumMap<Option, String>(Option.class);
+        options.forEach((key, value) -> values.put(Option.of(key.trim()), value.trim()));
+        return of(values);
+    }
+
     private static GuardSettings of(Map<Option, String> values) {
         var read = new Reader(values);
         return new GuardSettings(
@@ -95,7 +113,9 @@ public record GuardSettings(Mode mode, Refusal refusal, Addresses exempt, PathPa
             read.duration(Option.FULL_COST, Duration.ZERO, DAY), read.duration(Option.RESUMED_COST, Duration.ZERO, DAY),
             read.parsed(Option.OBJECTIVE, Objective::parse),
             read.duration(Option.HELLO_TIMEOUT, Duration.ofMillis(100), DAY),
-            (int) read.number(Option.TICKET_REUSE, 1, 1e9), (int) read.number(Option.BAD_CLAIMS, 1, 1e9));
+            (int) read.number(Option.TICKET_REUSE, 1, 1e9), (int) read.number(Option.BAD_CLAIMS, 1, 1e9),
+            read.tokens(Option.SESSION_COOKIES), (int) read.number(Option.SESSION_REQUESTS, 1, 1e9),
+            read.parsed(Option.TRUSTED_PROXIES, Addresses::parse), read.token(Option.CLIENT_HEADER));
     }
 
     private record Reader(Map<Option, String> values) {
@@ -152,6 +172,25 @@ public record GuardSettings(Mode mode, Refusal refusal, Addresses exempt, PathPa
                 // Said below, with an example.
             }
             throw wrong(option, "a time from " + least.toMillis() + "ms to " + most.toSeconds() + "s, such as 250ms or 2s");
+        }
+
+        /** Names as HTTP has them: RFC 9110, 5.6.2. */
+        List<String> tokens(Option option) {
+            List<String> names = Stream.of(text(option).split(",")).map(String::trim).filter(n -> !n.isEmpty()).toList();
+            for (String name : names) {
+                if (!TOKEN.matcher(name).matches()) {
+                    throw wrong(option, "names with commas between them, such as JSESSIONID, SESSION");
+                }
+            }
+            return names;
+        }
+
+        String token(Option option) {
+            String name = text(option).trim();
+            if (!TOKEN.matcher(name).matches()) {
+                throw wrong(option, "the name of a header, such as X-Forwarded-For");
+            }
+            return name;
         }
 
         String page() {

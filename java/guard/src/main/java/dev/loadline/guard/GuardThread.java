@@ -15,8 +15,10 @@ import java.util.function.Supplier;
 /** Measures a few times a second and moves the guard on. */
 final class GuardThread implements AutoCloseable {
     private static final long TICK_MILLIS = 250;
-    /** Below this utilization nobody waits long for a CPU: threads are not asked. */
+    /** Below this utilization nobody waits long for a CPU, if it is this process that uses them: threads are not asked. */
     private static final double WORTH_ASKING = 0.6;
+    /** Events under way per CPU from which they are asked all the same: somebody else may use the CPUs. */
+    private static final double CROWDED = 4;
 
     private static final long LEAST_RUN_NANOS = 1_000_000;
     private static final double LEAST_UNDER_WAY_NANOS = 1e6;
@@ -106,16 +108,19 @@ final class GuardThread implements AutoCloseable {
         long queued = guard.counters().queuedNanos.sum();
         long forTurn = guard.counters().turnNanos.sum();
         long events = guard.counters().events.sum();
-        double underWay = guard.counters().underWay.nanosSinceLast(now);
+        // What waits for a worker where nobody sees when it began to.
+        double inQueue = guard.workerQueue().passed() * seconds * 1e9;
+        double underWay = guard.counters().underWay.nanosSinceLast(now) + inQueue;
         CpusAtHand.Answer at = lastCpus = asked(() -> cpus.now(guard::failed), lastCpus);
         double used = (process - lastProcessNanos) / (seconds * 1e9 * at.cpus());
-        ServerThreads.Spent spent = asked(() -> spent(used), NOTHING);
+        boolean crowded = underWay > CROWDED * seconds * 1e9 * at.cpus();
+        ServerThreads.Spent spent = asked(() -> spent(used >= WORTH_ASKING || crowded), NOTHING);
         if (threads.virtual()) {
             guard.carrierTime().passed(seconds, spent.runNanos(), spent.waitNanos());
         }
         double turns = forTurn - lastTurnNanos;
         // What an event waited for its turn is in what it waited for a worker.
-        double waited = Math.max(0, spent.waitNanos() + queued - lastQueuedNanos - turns);
+        double waited = Math.max(0, spent.waitNanos() + queued - lastQueuedNanos - turns) + inQueue;
         boolean measured = spent.runNanos() > LEAST_RUN_NANOS;
         double forCpu = underWay - turns;
         guard.passed(now, new Measured(new Delay.Tick(seconds, at.cpus(), process - lastProcessNanos, events - lastEvents,
@@ -148,8 +153,8 @@ final class GuardThread implements AutoCloseable {
      * Asking the kernel costs some microseconds per thread: only while it may matter. Of carriers there are few, and
      * what they ran is what costs are learnt from.
      */
-    private ServerThreads.Spent spent(double used) {
-        if (used < WORTH_ASKING && !guard.snapshot().refusing() && !threads.virtual()) {
+    private ServerThreads.Spent spent(boolean worthAsking) {
+        if (!worthAsking && !guard.snapshot().refusing() && !threads.virtual()) {
             if (asking) {
                 threads.forget();
                 asking = false;

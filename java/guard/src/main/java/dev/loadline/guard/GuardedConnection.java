@@ -21,7 +21,7 @@ import java.net.InetAddress;
  * this connection's hello; a new one is made after it. (Found on JDK 17 and 25, TLS 1.2 and 1.3, with
  * and without tickets.)
  */
-public final class GuardedConnection {
+public final class GuardedConnection implements Candidate {
     /** No event is under way. */
     private static final long NONE = 0;
     /** None will be: what is handed over from now on finds the connection gone, and nobody says when that is done. */
@@ -249,24 +249,28 @@ public final class GuardedConnection {
         return serverName;
     }
 
-    Verdict verdict() {
+    @Override
+    public Verdict verdict() {
         return verdict;
     }
 
-    Customer customer() {
+    @Override
+    public Customer customer() {
         return customer;
     }
 
-    /** What the policy charged it with. */
-    double chargedCpuNanos() {
+    @Override
+    public double chargedCpuNanos() {
         return chargedCpuNanos;
     }
 
-    void charged(double cpuNanos) {
+    @Override
+    public void charged(double cpuNanos) {
         chargedCpuNanos = cpuNanos;
     }
 
-    Standing standing() {
+    @Override
+    public Standing standing() {
         return standing;
     }
 

@@ -20,14 +20,16 @@ final class LockedPolicy {
     private final Shedding shedding = new Shedding();
     private final Purse pages = new Purse();
     private volatile boolean shed;
+    private volatile boolean refusing;
     private volatile double cpus = 1;
     /** What a test has in place of a measured delay, per target. */
     private double givenOfTarget = Double.NaN;
 
-    LockedPolicy(GuardSettings settings, long nowNanos) {
+    /** @param events that the first reply of a session takes */
+    LockedPolicy(GuardSettings settings, double events, long nowNanos) {
         pageShare = settings.pageShare();
         costs = new Costs(settings.fullCost().toNanos(), settings.resumedCost().toNanos());
-        delay = new Delay(settings.objective());
+        delay = new Delay(settings.objective(), events);
         admission = new Admission(costs, nowNanos);
     }
 
@@ -42,13 +44,14 @@ final class LockedPolicy {
      * @param underWay events that have a worker or wait for one
      * @param turnNanos delay until its turn
      */
-    synchronized Verdict decide(GuardedConnection connection, boolean claims, boolean servedOfLate, long nowNanos, int underWay, double turnNanos,
+    synchronized Verdict decide(Candidate candidate, boolean claims, boolean servedOfLate, long nowNanos, int underWay, double turnNanos,
                                 boolean canRestrict) {
         double ofTarget = Double.isNaN(givenOfTarget) ? delay.nanos(underWay, turnNanos) / delay.targetNanos() : givenOfTarget;
         Admission.Decision decision = claims
-            ? admission.claim(nowNanos, connection.customer(), connection.standing(), ofTarget, canRestrict)
-            : admission.fresh(nowNanos, connection.customer(), servedOfLate, ofTarget);
-        connection.charged(decision.chargedCpuNanos());
+            ? admission.claim(nowNanos, candidate.customer(), candidate.standing(), ofTarget, canRestrict)
+            : admission.fresh(nowNanos, candidate.customer(), servedOfLate, ofTarget);
+        candidate.charged(decision.chargedCpuNanos());
+        refusing = admission.refusing();
         return decision.verdict();
     }
 
@@ -65,8 +68,8 @@ final class LockedPolicy {
         return delay.objective();
     }
 
-    synchronized boolean refusing() {
-        return admission.refusing();
+    boolean refusing() {
+        return refusing;
     }
 
     /** CPU time of a full handshake. */
@@ -80,16 +83,16 @@ final class LockedPolicy {
     }
 
     /** It is known what a connection was that had been let in. */
-    synchronized void settle(GuardedConnection connection, Outcome outcome, long spentCpuNanos) {
-        Verdict verdict = connection.verdict();
+    synchronized void settle(Candidate candidate, Outcome outcome, long spentCpuNanos) {
+        Verdict verdict = candidate.verdict();
         if (verdict != null && !verdict.refuses()) {
-            admission.settle(connection.chargedCpuNanos(), connection.standing(), outcome, spentCpuNanos);
+            admission.settle(candidate.chargedCpuNanos(), candidate.standing(), outcome, spentCpuNanos);
         }
     }
 
     /** A handshake of a session ended. */
-    synchronized void learn(GuardedConnection connection, Outcome outcome, long cpuNanos) {
-        costs.handshake(outcome, connection.standing() != Standing.KNOWN, cpuNanos);
+    synchronized void learn(Candidate candidate, Outcome outcome, long cpuNanos) {
+        costs.handshake(outcome, candidate.standing() != Standing.KNOWN, cpuNanos);
     }
 
     /** Whether any request is being shed. */
@@ -111,6 +114,7 @@ final class LockedPolicy {
         admission.passed(nowNanos, measured.seconds(), cpus, delay.beginNanos() / target, delay.lastingNanos() / target, standing);
         shedding.passed(measured.seconds(), admission.closed(), standing);
         shed = shedding.level() > 0;
+        refusing = admission.refusing();
     }
 
     /** The figures of now, taken together. */

@@ -23,8 +23,8 @@ final class Reports implements GuardMXBean {
     /** When an error of a kind was logged last. */
     private final Map<String, Long> errorLoggedNanos = new HashMap<>();
     private boolean saidLearnt;
-    private double connectionsPerSecond;
-    private long lastConnections;
+    private double offeredPerSecond;
+    private long lastOffered;
     private Episode episode;
     private Calm calm = new Calm(0, 0, 0);
 
@@ -98,13 +98,13 @@ final class Reports implements GuardMXBean {
         boolean first = measured.cpusFrom().equals("not measured yet");
         boolean otherCpus = measured.cpus() != now.cpus();
         measured = now;
-        long connections = counters.connections.sum();
+        long offered = (guard.ofRequests() ? counters.requests : counters.connections).sum();
         double weight = 1 - Math.exp(-now.seconds() / 2);
-        connectionsPerSecond += ((connections - lastConnections) / now.seconds() - connectionsPerSecond) * weight;
-        lastConnections = connections;
+        offeredPerSecond += ((offered - lastOffered) / now.seconds() - offeredPerSecond) * weight;
+        lastOffered = offered;
         Events.budget(guard.name(), now, state);
         if (first) {
-            info(String.format(Locale.ROOT, "loadline-guard: room to know %,d clients by their addresses", guard.knownRoom()));
+            info(String.format(Locale.ROOT, "loadline-guard: room to know %,d clients by their addresses", guard.known().room()));
         }
         if (first || otherCpus || !saidLearnt && state.learnt() >= LEARNT_ENOUGH) {
             saidLearnt = state.learnt() >= LEARNT_ENOUGH;
@@ -146,9 +146,10 @@ final class Reports implements GuardMXBean {
     }
 
     private String began(LockedPolicy.Snapshot state) {
-        return String.format(Locale.ROOT, "loadline-guard: %s new connections: %.0f connections/s offered, %d new/s can be"
+        String what = guard.ofRequests() ? "requests" : "connections";
+        return String.format(Locale.ROOT, "loadline-guard: %s new %s: %.0f %s/s offered, %d new/s can be"
             + " served to the end; who begins waits %.0f ms, %.0f are aimed at; CPUs %.0f%% used",
-            guard.mode() == Mode.ENFORCE ? "refusing" : "would refuse", connectionsPerSecond,
+            guard.mode() == Mode.ENFORCE ? "refusing" : "would refuse", guard.ofRequests() ? "sessions" : what, offeredPerSecond, what,
             state.newPerSecond(), state.delayNanos() / 1e6, state.targetNanos() / 1e6, 100 * measured.utilization());
     }
 
@@ -329,6 +330,16 @@ final class Reports implements GuardMXBean {
     @Override
     public long getRequests() {
         return counters.requests.sum();
+    }
+
+    @Override
+    public long getNewSessions() {
+        return counters.newSessions.sum();
+    }
+
+    @Override
+    public long getReturningSessions() {
+        return counters.returningSessions.sum();
     }
 
     @Override

@@ -9,6 +9,11 @@ public interface RequestView {
     /** The path as sent, without the query. */
     String path();
 
+    /** The path without that of the application, where an adapter knows it. */
+    default String pathInApplication() {
+        return path();
+    }
+
     /** A header's value; null when it was not sent. */
     String header(String name);
 

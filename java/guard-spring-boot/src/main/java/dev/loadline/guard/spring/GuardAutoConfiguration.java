@@ -1,27 +1,64 @@
 package dev.loadline.guard.spring;
 
+import dev.loadline.guard.RequestClassifier;
 import dev.loadline.guard.micrometer.GuardMetrics;
-import dev.loadline.guard.tomcat.GuardedHttp11Protocol;
 import io.micrometer.core.instrument.binder.MeterBinder;
+import jakarta.servlet.DispatcherType;
+import java.util.EnumSet;
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
+import org.springframework.boot.web.servlet.FilterRegistrationBean;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.core.Ordered;
 import org.springframework.core.env.Environment;
 
-/** Guards the Tomcat of a web application, unless {@code loadline.guard.enabled=false}. */
+/**
+ * Guards a web application, unless {@code loadline.guard.enabled=false}: the connections of its Tomcat where that has TLS,
+ * else the requests of its servlets, on whatever server.
+ */
 @AutoConfiguration
 @ConditionalOnWebApplication
-@ConditionalOnClass(name = "org.apache.coyote.http11.Http11NioProtocol")
 @ConditionalOnProperty(prefix = GuardOptions.PREFIX, name = "enabled", matchIfMissing = true)
 public class GuardAutoConfiguration {
-    /** Static: it must be there before the web server's factory is made. */
+    /** Static, as what asks for it. */
     @Bean
-    static GuardedTomcats loadlineGuardedTomcats(Environment environment) {
-        return new GuardedTomcats(environment);
+    static GuardInUse loadlineGuardInUse() {
+        return new GuardInUse();
+    }
+
+    /** Its connections. */
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnClass(name = "org.apache.coyote.http11.Http11NioProtocol")
+    static class Connections {
+        /** Static: it must be there before the web server's factory is made. */
+        @Bean
+        static GuardedTomcats loadlineGuardedTomcats(Environment environment, GuardInUse inUse, ObjectProvider<RequestClassifier> classifier) {
+            return new GuardedTomcats(environment, inUse, classifier);
+        }
+    }
+
+    /** Its requests. */
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnWebApplication(type = ConditionalOnWebApplication.Type.SERVLET)
+    static class Requests {
+        @Bean
+        FilterRegistrationBean<RequestsFilter> loadlineGuardRequests(Environment environment, GuardInUse inUse,
+                                                                      ObjectProvider<RequestClassifier> classifier) {
+            GuardOptions.Requests when = GuardOptions.requests(environment);
+            var filter = new RequestsFilter(GuardOptions.table(environment), when == GuardOptions.Requests.ON, inUse);
+            classifier.ifAvailable(filter::classifier);
+            var registration = new FilterRegistrationBean<>(filter);
+            registration.setName("requests");
+            registration.setEnabled(when != GuardOptions.Requests.OFF);
+            registration.setOrder(Ordered.HIGHEST_PRECEDENCE);
+            registration.setDispatcherTypes(EnumSet.of(DispatcherType.REQUEST, DispatcherType.ASYNC));
+            return registration;
+        }
     }
 
     /** Its figures, wherever there is a registry of meters. */
@@ -29,8 +66,8 @@ public class GuardAutoConfiguration {
     @ConditionalOnClass(MeterBinder.class)
     static class Metrics {
         @Bean
-        MeterBinder loadlineGuardMetrics(GuardedTomcats tomcats) {
-            return new GuardMetrics(() -> tomcats.protocol().map(GuardedHttp11Protocol::guard).orElse(null), "server");
+        MeterBinder loadlineGuardMetrics(GuardInUse inUse) {
+            return new GuardMetrics(() -> inUse.guard().orElse(null), "server");
         }
     }
 
@@ -40,8 +77,8 @@ public class GuardAutoConfiguration {
     static class Actuator {
         @Bean
         @ConditionalOnAvailableEndpoint(endpoint = GuardEndpoint.class)
-        GuardEndpoint loadlineGuardEndpoint(GuardedTomcats tomcats) {
-            return new GuardEndpoint(tomcats);
+        GuardEndpoint loadlineGuardEndpoint(GuardInUse inUse) {
+            return new GuardEndpoint(inUse);
         }
     }
 }

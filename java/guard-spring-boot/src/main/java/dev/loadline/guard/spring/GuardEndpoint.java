@@ -2,7 +2,6 @@ package dev.loadline.guard.spring;
 
 import dev.loadline.guard.Guard;
 import dev.loadline.guard.GuardMXBean;
-import dev.loadline.guard.tomcat.GuardedHttp11Protocol;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import org.springframework.boot.actuate.endpoint.InvalidEndpointRequestException;
@@ -14,21 +13,22 @@ import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
 /** {@code /actuator/loadlineguard}: what the guard does; {@code POST …/mode} and {@code …/objective} with {"value": …} change it. */
 @Endpoint(id = "loadlineguard")
 class GuardEndpoint {
-    private final GuardedTomcats tomcats;
+    private final GuardInUse inUse;
 
-    GuardEndpoint(GuardedTomcats tomcats) {
-        this.tomcats = tomcats;
+    GuardEndpoint(GuardInUse inUse) {
+        this.inUse = inUse;
     }
 
     @ReadOperation
     Map<String, Object> figures() {
-        Guard guard = tomcats.protocol().map(GuardedHttp11Protocol::guard).orElse(null);
+        Guard guard = inUse.guard().orElse(null);
         if (guard == null) {
             return Map.of("guarded", false);
         }
         GuardMXBean figures = guard.figures();
         var said = new LinkedHashMap<String, Object>();
         said.put("guarded", true);
+        said.put("guards", inUse.guardsConnections() ? "connections" : "requests");
         said.put("mode", figures.getMode());
         said.put("objective", figures.getObjective());
         said.put("refusing", figures.isRefusing());
@@ -42,6 +42,8 @@ class GuardEndpoint {
         said.put("fullHandshakes", figures.getFullHandshakes());
         said.put("resumedHandshakes", figures.getResumedHandshakes());
         said.put("requests", figures.getRequests());
+        said.put("newSessions", figures.getNewSessions());
+        said.put("returningSessions", figures.getReturningSessions());
         said.put("refusedNew", figures.getRefusedNew());
         said.put("refusedClaims", figures.getRefusedClaims());
         said.put("shedRequests", figures.getShedRequests());
@@ -52,8 +54,8 @@ class GuardEndpoint {
 
     @WriteOperation
     Map<String, Object> change(@Selector String option, String value) {
-        GuardMXBean figures = tomcats.protocol().map(GuardedHttp11Protocol::guard).map(Guard::figures)
-            .orElseThrow(() -> new InvalidEndpointRequestException("nothing is guarded", "no guarded connector"));
+        GuardMXBean figures = inUse.guard().map(Guard::figures)
+            .orElseThrow(() -> new InvalidEndpointRequestException("nothing is guarded", "no guard runs yet"));
         try {
             switch (option) {
                 case "mode" -> figures.setMode(value);

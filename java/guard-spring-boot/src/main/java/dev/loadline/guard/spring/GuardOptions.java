@@ -15,6 +15,7 @@ import org.springframework.core.env.Environment;
 final class GuardOptions {
     static final String PREFIX = "loadline.guard";
     private static final String HEALTH = "health";
+    private static final String REQUESTS = "requests";
 
     private GuardOptions() {}
 
@@ -24,6 +25,30 @@ final class GuardOptions {
      * @throws IllegalArgumentException naming the property and what is allowed, which ends the start of the application
      */
     static String of(Environment environment) {
+        return table(environment).entrySet().stream().map(o -> o.getKey() + "=" + o.getValue()).collect(Collectors.joining("; "));
+    }
+
+    /** When requests are guarded: where no connector is, in any case, or never. */
+    enum Requests { AUTO, ON, OFF }
+
+    /** @throws IllegalArgumentException naming the property and what is allowed */
+    static Requests requests(Environment environment) {
+        String value = environment.getProperty(PREFIX + "." + REQUESTS, "auto").strip().toLowerCase(Locale.ROOT);
+        return switch (value) {
+            case "auto" -> Requests.AUTO;
+            case "on", "true" -> Requests.ON; // what YAML makes of on
+            case "off", "false" -> Requests.OFF;
+            default -> throw new IllegalArgumentException("a property of " + PREFIX + ".* is wrong: " + REQUESTS + " is '" + value
+                + "'; it must be one of auto, on, off");
+        };
+    }
+
+    /**
+     * The options by their names.
+     *
+     * @throws IllegalArgumentException naming the property and what is allowed
+     */
+    static Map<String, String> table(Environment environment) {
         Map<String, String> given = Binder.get(environment).bind(PREFIX, Bindable.mapOf(String.class, String.class))
             .orElse(Map.of());
         var options = new TreeMap<String, String>();
@@ -33,14 +58,15 @@ final class GuardOptions {
             options.merge(key, value, (a, b) -> a + ", " + b);
         });
         options.remove("enabled");
+        options.remove(REQUESTS);
+        options.computeIfPresent("mode", (key, mode) -> mode.equals("false") ? "off" : mode); // what YAML makes of off
         options.putIfAbsent(HEALTH, healthPaths(environment));
-        String text = options.entrySet().stream().map(o -> o.getKey() + "=" + o.getValue()).collect(Collectors.joining("; "));
         try {
-            GuardSettings.of(text);
+            GuardSettings.ofTable(options);
         } catch (IllegalArgumentException e) {
             throw new IllegalArgumentException("a property of " + PREFIX + ".* is wrong: " + e.getMessage(), e);
         }
-        return text;
+        return options;
     }
 
     /** The guard's defaults, and where this application's actuator has its health. */

@@ -1,5 +1,6 @@
 package dev.loadline.guard.spring;
 
+import dev.loadline.guard.RequestClassifier;
 import dev.loadline.guard.tomcat.GuardedHttp11Protocol;
 import java.lang.reflect.Array;
 import java.lang.reflect.InvocationHandler;
@@ -9,6 +10,7 @@ import java.util.Arrays;
 import java.util.Optional;
 import org.apache.catalina.connector.Connector;
 import org.apache.coyote.http11.Http11NioProtocol;
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.core.env.Environment;
 
@@ -16,16 +18,20 @@ import org.springframework.core.env.Environment;
  * Tells Spring Boot's factory of Tomcats to make guarded connectors. The factory's class is
  * {@code o.s.boot.web.embedded.tomcat.TomcatServletWebServerFactory} in Boot 3, and in another package since 4, with the
  * same methods: they are called by name, so that one jar serves both. A protocol that the application chose stays. Whether
- * a connector speaks TLS is known when it starts: one that does not is not guarded, and says so.
+ * a connector speaks TLS is known when it starts: where it does not, requests are guarded ({@link RequestsFilter}).
  */
 final class GuardedTomcats implements BeanPostProcessor {
     private static final System.Logger LOG = System.getLogger("loadline-guard");
 
     private final Environment environment;
+    private final ObjectProvider<RequestClassifier> classifier;
     private volatile GuardedHttp11Protocol protocol;
 
-    GuardedTomcats(Environment environment) {
+    /** @param classifier asked for when a connector is made: a post-processor of beans is older than they are */
+    GuardedTomcats(Environment environment, GuardInUse inUse, ObjectProvider<RequestClassifier> classifier) {
         this.environment = environment;
+        this.classifier = classifier;
+        inUse.ofConnections(() -> protocol().map(GuardedHttp11Protocol::guard).orElse(null));
     }
 
     /** Of the connector that was made last; a server that was stopped and started again has another one. */
@@ -79,6 +85,7 @@ final class GuardedTomcats implements BeanPostProcessor {
     private void made(Connector connector, String options) {
         if (connector.getProtocolHandler() instanceof GuardedHttp11Protocol guarded) {
             guarded.setGuard(options);
+            classifier.ifAvailable(guarded::setGuardClassifier);
             protocol = guarded;
         } else {
             LOG.log(System.Logger.Level.WARNING, "loadline-guard: the application chose the protocol "

@@ -9,6 +9,7 @@ import dev.loadline.guard.Mode;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.springframework.core.env.MapPropertySource;
@@ -48,6 +49,21 @@ class GuardOptionsTest {
         var wrong = assertThrows(IllegalArgumentException.class, () -> settings(Map.of("loadline.guard.objective", "fast")));
         assertTrue(wrong.getMessage().contains("loadline.guard") && wrong.getMessage().contains("p95=250ms"), wrong.getMessage());
         assertThrows(IllegalArgumentException.class, () -> settings(Map.of("loadline.guard.modus", "off")));
+    }
+
+    @Test
+    void on_and_off_are_what_yaml_makes_of_them_too() {
+        assertEquals(Mode.OFF, settings(Map.of("loadline.guard.mode", false)).mode());
+        assertEquals(GuardOptions.Requests.AUTO, requests("auto"));
+        assertEquals(GuardOptions.Requests.ON, requests("true"));
+        assertEquals(GuardOptions.Requests.OFF, requests("Off"));
+        assertEquals(List.of("SID"), settings(Map.of("loadline.guard.requests", "on", "loadline.guard.session-cookies", "SID")).sessionCookies());
+    }
+
+    private static GuardOptions.Requests requests(String value) {
+        var environment = new StandardEnvironment();
+        environment.getPropertySources().addFirst(new MapPropertySource("test", Map.of("loadline.guard.requests", value)));
+        return GuardOptions.requests(environment);
     }
 
     /** What editors complete is what there is. */

@@ -5,6 +5,9 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.loadline.guard.Guard;
+import dev.loadline.guard.RequestClassifier;
+import dev.loadline.guard.RequestView;
 import io.micrometer.core.instrument.MeterRegistry;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -26,7 +29,9 @@ import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.web.server.ConfigurableWebServerFactory;
 import org.springframework.boot.web.server.Ssl;
 import org.springframework.boot.web.server.WebServerFactoryCustomizer;
+import org.springframework.boot.web.servlet.FilterRegistrationBean;
 import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.Bean;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RestController;
 
@@ -116,19 +121,71 @@ class StarterTest {
     }
 
     @Test
-    void it_can_be_left_out_and_without_tls_there_is_nothing_to_guard() throws Exception {
+    void it_can_be_left_out() throws Exception {
         try (var shop = start(tls("loadline.guard.enabled=false"))) {
             assertEquals("welcome", call(shop, "/", null).body());
             assertEquals(404, call(shop, "/actuator/loadlineguard", null).statusCode());
         }
-        try (var plain = start()) {
-            assertNull(plain.getBean(GuardedTomcats.class).protocol().orElseThrow().guard());
-            String address = "http://localhost:" + plain.getEnvironment().getProperty("local.server.port");
-            var home = HttpRequest.newBuilder(URI.create(address + "/")).build();
-            assertEquals("welcome", HttpClient.newHttpClient().send(home, HttpResponse.BodyHandlers.ofString()).body());
-            var figures = HttpRequest.newBuilder(URI.create(address + "/actuator/loadlineguard")).build();
-            assertEquals("{\"guarded\":false}", HttpClient.newHttpClient().send(figures, HttpResponse.BodyHandlers.ofString()).body());
+        try (var plain = start("loadline.guard.requests=off")) {
+            assertEquals("welcome", ask(plain, "/"));
+            assertEquals("{\"guarded\":false}", ask(plain, "/actuator/loadlineguard"));
         }
+    }
+
+    private static String ask(ConfigurableApplicationContext plain, String path) throws Exception {
+        var request = HttpRequest.newBuilder(URI.create("http://localhost:" + plain.getEnvironment().getProperty("local.server.port") + path)).build();
+        return HttpClient.newHttpClient().send(request, HttpResponse.BodyHandlers.ofString()).body();
+    }
+
+    @Test
+    void without_tls_its_requests_are_guarded() throws Exception {
+        try (var plain = start("loadline.guard.objective=p99=400ms")) {
+            assertNull(plain.getBean(GuardedTomcats.class).protocol().orElseThrow().guard());
+            assertEquals("welcome", ask(plain, "/"));
+            String said = ask(plain, "/actuator/loadlineguard");
+            assertTrue(said.contains("\"guards\":\"requests\"") && said.contains("\"objective\":\"p99=400ms\""), said);
+            assertTrue(said.contains("\"newSessions\":1"), said);
+            assertEquals(2, plain.getBean(MeterRegistry.class).get("loadline.guard.requests").functionCounter().count());
+        }
+    }
+
+    static class ByCookie {
+        @Bean
+        RequestClassifier byCookie() {
+            return new RequestClassifier() {
+                @Override
+                public String session(RequestView request, String claimed) {
+                    return "everybody";
+                }
+            };
+        }
+    }
+
+    @Test
+    void a_bean_says_what_a_session_is() throws Exception {
+        try (var plain = new SpringApplication(Shop.class, ByCookie.class).run("--server.port=0", "--management.endpoints.web.exposure.include=loadlineguard")) {
+            assertEquals("welcome", ask(plain, "/"));
+            assertEquals("welcome", ask(plain, "/"));
+            String said = ask(plain, "/actuator/loadlineguard");
+            assertTrue(said.contains("\"newSessions\":1") && said.contains("\"requests\":3"), said);
+        }
+    }
+
+    @Test
+    void with_tls_requests_are_left_to_the_connector_unless_they_are_to_be_guarded_too() throws Exception {
+        try (var shop = start(tls())) {
+            assertEquals("welcome", call(shop, "/", null).body());
+            assertTrue(call(shop, "/actuator/loadlineguard", null).body().contains("\"guards\":\"connections\""));
+            assertNull(ofRequests(shop));
+        }
+        try (var shop = start(tls("loadline.guard.requests=on"))) {
+            assertEquals("welcome", call(shop, "/", null).body());
+            assertEquals(1, ofRequests(shop).figures().getRequests());
+        }
+    }
+
+    private static Guard ofRequests(ConfigurableApplicationContext shop) {
+        return ((RequestsFilter) shop.getBean("loadlineGuardRequests", FilterRegistrationBean.class).getFilter()).guard();
     }
 
     /** TLS that the application sets up in code is in no property. */
@@ -148,6 +205,11 @@ class StarterTest {
             wrong = wrong.getCause();
         }
         assertTrue(wrong.getMessage().contains("objective"), wrong.getMessage());
+        Throwable when = assertThrows(Exception.class, () -> start("loadline.guard.requests=sometimes").close());
+        while (when.getCause() != null) {
+            when = when.getCause();
+        }
+        assertTrue(when.getMessage().contains("requests is 'sometimes'; it must be one of auto, on, off"), when.getMessage());
     }
 
     /** Its certificate was made a moment ago, by this test. */

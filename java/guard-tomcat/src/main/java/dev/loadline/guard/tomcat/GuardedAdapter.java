@@ -1,12 +1,12 @@
 package dev.loadline.guard.tomcat;
 
+import dev.loadline.guard.BusyPage;
 import dev.loadline.guard.Guard;
 import dev.loadline.guard.GuardedConnection;
 import dev.loadline.guard.RequestView;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.nio.ByteBuffer;
-import java.nio.charset.StandardCharsets;
 import org.apache.coyote.ActionCode;
 import org.apache.coyote.Adapter;
 import org.apache.coyote.Request;
@@ -46,16 +46,16 @@ final class GuardedAdapter implements Adapter {
     }
 
     private static void refuse(Guard guard, GuardedConnection connection, Response response) throws Exception {
-        byte[] body = guard.settings().page().getBytes(StandardCharsets.UTF_8);
+        BusyPage busy = guard.busy();
         response.setStatus(503);
-        response.setHeader("Retry-After", Long.toString(guard.settings().retryAfter().toSeconds()));
+        response.setHeader("Retry-After", busy.retryAfter());
         response.setHeader("Cache-Control", "no-store");
         if (connection.page()) {
             response.setHeader("Connection", "close");
         }
-        response.setContentType(body.length > 0 && body[0] == '<' ? "text/html;charset=utf-8" : "text/plain;charset=utf-8");
-        response.setContentLength(body.length);
-        response.doWrite(ByteBuffer.wrap(body));
+        response.setContentType(busy.contentType());
+        response.setContentLength(busy.body().length);
+        response.doWrite(ByteBuffer.wrap(busy.body()));
         response.action(ActionCode.CLOSE, null);
     }
 

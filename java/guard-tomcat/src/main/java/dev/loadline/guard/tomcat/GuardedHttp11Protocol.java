@@ -76,8 +76,8 @@ public class GuardedHttp11Protocol extends Http11NioProtocol {
             endpoint.guard(guard);
             guard.start();
         } else {
-            LOG.log(System.Logger.Level.WARNING, "loadline-guard: connector " + getName()
-                + " does not speak TLS: it is not guarded");
+            LOG.log(System.Logger.Level.WARNING, "loadline-guard: connector " + getName() + " does not speak TLS: its connections"
+                + " are not guarded. Its requests can be: see GuardValve");
         }
         try {
             super.start();

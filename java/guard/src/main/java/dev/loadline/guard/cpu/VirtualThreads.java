@@ -11,6 +11,7 @@ public final class VirtualThreads {
     private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
     private static final boolean CPU_TIME = THREADS.isCurrentThreadCpuTimeSupported();
     private static final MethodHandle IS_VIRTUAL = isVirtual();
+    private static final MethodHandle QUEUED = findQueued();
 
     private VirtualThreads() {}
 
@@ -20,6 +21,26 @@ public final class VirtualThreads {
             return MethodHandles.publicLookup().unreflect(Thread.class.getMethod("isVirtual")).asType(type);
         } catch (ReflectiveOperationException e) {
             return MethodHandles.empty(type); // there are none
+        }
+    }
+
+    /** Virtual threads that wait for a carrier; 0 where the runtime does not say, which is before 24. */
+    public static int queued() {
+        try {
+            return (int) Math.min(Integer.MAX_VALUE, Math.max(0, (long) QUEUED.invokeExact()));
+        } catch (Throwable e) {
+            throw new IllegalStateException("VirtualThreadSchedulerMXBean failed", e);
+        }
+    }
+
+    private static MethodHandle findQueued() {
+        try {
+            Class<? extends java.lang.management.PlatformManagedObject> type =
+                Class.forName("jdk.management.VirtualThreadSchedulerMXBean").asSubclass(java.lang.management.PlatformManagedObject.class);
+            return MethodHandles.publicLookup().unreflect(type.getMethod("getQueuedVirtualThreadCount"))
+                .bindTo(ManagementFactory.getPlatformMXBean(type));
+        } catch (ReflectiveOperationException | IllegalArgumentException e) {
+            return MethodHandles.empty(MethodType.methodType(long.class)); // nobody says
         }
     }
 

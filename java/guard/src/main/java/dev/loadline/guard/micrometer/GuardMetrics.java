@@ -30,7 +30,7 @@ public final class GuardMetrics implements MeterBinder {
 
     @Override
     public void bindTo(MeterRegistry registry) {
-        gauge(registry, "refusing", "1 while connections are being refused", f -> f.isRefusing() ? 1 : 0);
+        gauge(registry, "refusing", "1 while sessions are being refused", f -> f.isRefusing() ? 1 : 0);
         gauge(registry, "stalled", "1 while everybody is admitted because the guard's loop does not run", f -> f.isStalled() ? 1 : 0);
         gauge(registry, "cpus", "CPUs at hand", GuardMXBean::getCpus);
         gauge(registry, "cpus.offered", "CPUs that all who would begin sessions would take", GuardMXBean::getOfferedCpus);
@@ -50,6 +50,9 @@ public final class GuardMetrics implements MeterBinder {
         handshakes(registry, "full", GuardMXBean::getFullHandshakes);
         handshakes(registry, "resumed", GuardMXBean::getResumedHandshakes);
         handshakes(registry, "failed", GuardMXBean::getFailedHandshakes);
+        counter(registry, "requests", "requests seen", Tags.empty(), GuardMXBean::getRequests);
+        sessions(registry, "new", GuardMXBean::getNewSessions);
+        sessions(registry, "returning", GuardMXBean::getReturningSessions);
         refused(registry, "budget", GuardMXBean::getRefusedByBudget);
         refused(registry, "ceiling", GuardMXBean::getRefusedByCeiling);
         refused(registry, "bad_claim", GuardMXBean::getRefusedBadClaims);
@@ -58,7 +61,6 @@ public final class GuardMetrics implements MeterBinder {
         refused(registry, "not_tls", GuardMXBean::getRefusedNotTls);
         refused(registry, "slow_hello", GuardMXBean::getRefusedSlowHellos);
         refused(registry, "shed_request", GuardMXBean::getShedRequests);
-        counter(registry, "requests", "requests", Tags.empty(), GuardMXBean::getRequests);
         counter(registry, "probes", "connections let in to ask for a health path", Tags.empty(), GuardMXBean::getProbes);
         counter(registry, "errors", "exceptions inside the guard", Tags.empty(), GuardMXBean::getErrors);
     }
@@ -85,6 +87,10 @@ public final class GuardMetrics implements MeterBinder {
 
     private void handshakes(MeterRegistry registry, String kind, ToDoubleFunction<GuardMXBean> count) {
         counter(registry, "handshakes", "handshakes", Tags.of("kind", kind), count);
+    }
+
+    private void sessions(MeterRegistry registry, String kind, ToDoubleFunction<GuardMXBean> count) {
+        counter(registry, "sessions", "sessions that began with a request", Tags.of("kind", kind), count);
     }
 
     private void refused(MeterRegistry registry, String reason, ToDoubleFunction<GuardMXBean> count) {

@@ -1,0 +1,2 @@
+/** What deciding about a request takes. */
+package dev.loadline.guardbench.request;

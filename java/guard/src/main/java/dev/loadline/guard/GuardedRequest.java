@@ -1,0 +1,188 @@
+package dev.loadline.guard;
+
+import dev.loadline.guard.cpu.VirtualThreads;
+import dev.loadline.guard.policy.Customer;
+import dev.loadline.guard.policy.Standing;
+import dev.loadline.guard.policy.Verdict;
+import java.net.InetAddress;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Supplier;
+
+/**
+ * One request that {@link RequestGate} has decided about. An adapter calls {@link #enter} and {@link Run#leave} on each
+ * thread that works for it, and {@link #ended} when its answer is complete. No method throws.
+ */
+public final class GuardedRequest implements Candidate, RequestView {
+    private final RequestGate gate;
+    private final ServerRequest request;
+    private final LongAdder cpuNanos = new LongAdder();
+    private final AtomicBoolean ended = new AtomicBoolean();
+    private List<Claims.Claim> claims = List.of();
+    private Forwarded.Client client;
+    private Customer customer = Customer.SILVER;
+    private Standing standing = Standing.NEW;
+    private Verdict verdict;
+    private double chargedCpuNanos;
+    private boolean judged;
+    private boolean tooMany;
+    private boolean refused;
+
+    GuardedRequest(RequestGate gate, ServerRequest request) {
+        this.gate = gate;
+        this.request = request;
+    }
+
+    /** Whether it is to be answered 503. */
+    public boolean refused() {
+        return refused;
+    }
+
+    /** One thread's work for it. */
+    public final class Run {
+        private final long beginThreadNanos = VirtualThreads.threadNanos();
+
+        private Run() {
+            gate.guard().runsEvent();
+            gate.guard().counters().underWay.begins(System.nanoTime());
+        }
+
+        /** The thread that began it is done; another one may go on. */
+        public void leave() {
+            try {
+                gate.guard().counters().underWay.ends(System.nanoTime());
+                gate.guard().counters().events.increment();
+                long ran = Math.max(0, VirtualThreads.threadNanos() - beginThreadNanos);
+                long cpu = VirtualThreads.isVirtual(Thread.currentThread()) ? gate.guard().carrierTime().requests(ran) : ran;
+                cpuNanos.add(cpu);
+                gate.guard().counters().attributedCpuNanos.add(cpu);
+            } catch (RuntimeException | Error e) {
+                gate.guard().failed(e);
+            }
+        }
+    }
+
+    /** This thread begins to work for it. */
+    public Run enter() {
+        return new Run();
+    }
+
+    /** Its answer is complete. Once counts. @param answer asked for if it is of use; may fail */
+    public void ended(Supplier<ServerAnswer> answer) {
+        if (ended.getAndSet(true) || !judged) {
+            return;
+        }
+        try {
+            gate.ended(this, answer.get(), cpuNanos.sum());
+        } catch (RuntimeException | Error e) {
+            gate.guard().failed(e);
+        }
+    }
+
+    ServerRequest request() {
+        return request;
+    }
+
+    /** Whose it is; found out when it is first asked for. */
+    Forwarded.Client client() {
+        if (client == null) {
+            client = gate.forwarded().of(request);
+        }
+        return client;
+    }
+
+    List<Claims.Claim> claims() {
+        return claims;
+    }
+
+    void claims(List<Claims.Claim> claims) {
+        this.claims = claims;
+    }
+
+    void customer(Customer customer) {
+        this.customer = customer;
+    }
+
+    void standing(Standing standing) {
+        this.standing = standing;
+    }
+
+    /** It has passed the lanes: what becomes of it is learnt. */
+    void judged(Verdict verdict) {
+        this.verdict = verdict;
+        judged = true;
+    }
+
+    /** Its session has had more requests than one has: it is of no session, and paid for as such. */
+    void tooMany() {
+        tooMany = true;
+    }
+
+    boolean isTooMany() {
+        return tooMany;
+    }
+
+    void refuse() {
+        refused = true;
+        judged = false;
+    }
+
+    @Override
+    public Customer customer() {
+        return customer;
+    }
+
+    @Override
+    public Standing standing() {
+        return standing;
+    }
+
+    @Override
+    public Verdict verdict() {
+        return verdict;
+    }
+
+    @Override
+    public double chargedCpuNanos() {
+        return chargedCpuNanos;
+    }
+
+    @Override
+    public void charged(double cpuNanos) {
+        chargedCpuNanos = cpuNanos;
+    }
+
+    @Override
+    public String method() {
+        return request.method();
+    }
+
+    @Override
+    public String path() {
+        return request.path();
+    }
+
+    @Override
+    public String pathInApplication() {
+        return request.pathInApplication();
+    }
+
+    @Override
+    public String header(String name) {
+        var values = request.headers(name).iterator();
+        return values.hasNext() ? values.next() : null;
+    }
+
+    /** That of the client, as far as it is known; else that of who is connected, or null. */
+    @Override
+    public InetAddress remoteAddress() {
+        return client().address();
+    }
+
+    /** 0: what a connection brought before is not known here. */
+    @Override
+    public int earlierRequests() {
+        return 0;
+    }
+}
