@@ -3,10 +3,10 @@
 mod common;
 
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::sync::OnceLock;
 
-use common::{Jvm, auction, loadline, root, run_ok, sql, text, with_the_agent};
+use common::{auction, loadline, run_ok, sql, text, with_the_agent};
 use loadline_trace::Trace;
 
 /// The recorded site: made once, used by every test of this file.
