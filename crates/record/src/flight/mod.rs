@@ -376,9 +376,8 @@ impl Keeper {
         session.not_recorded.retain(|n| !n.what.starts_with(WHAT));
         session.not_recorded.push(NotRecorded {
             what: format!(
-                "{WHAT}the first {:.1} s of the recording, until {} ns on the trace's clock",
-                (first.begin_ns - self.begun_ns) as f64 / 1e9,
-                first.begin_ns
+                "{WHAT}the first {:.1} s of the recording",
+                (first.begin_ns - self.begun_ns) as f64 / 1e9
             ),
             why: match self.keep {
                 Some(keep) => format!(
