@@ -5,7 +5,8 @@ the guest shows. So fixed work of a millisecond is done five times a second on t
 of it, and its CPU time taken: when it doubles, whatever else ran took twice as long too. It computes on few bytes;
 what a neighbour does to the memory shows less in it than in a server.
 
-Run as a program: watch.py PID AFTER_S SECONDS, on the CPU in question; prints one JSON object.
+Run as a program: watch.py PID AFTER_S SECONDS, on the CPU in question; prints one JSON object. watch.py SECONDS prints
+the fixed work's CPU time along these seconds instead.
 """
 
 import json
@@ -33,6 +34,13 @@ def result(process):
     return json.loads(out)
 
 
+def along(cpu, seconds):
+    """Begins to watch a CPU alone, before whatever else runs there if we may; `result` has [[seconds since then, us], …]."""
+    first = ["chrt", "-f", "2"] if os.geteuid() == 0 else []
+    return subprocess.Popen([*first, "taskset", "-c", str(cpu), sys.executable, os.path.realpath(__file__), str(seconds)],
+                            stdout=subprocess.PIPE, text=True)
+
+
 def cpu_seconds(pid):
     """CPU time of a process so far."""
     with open(f"/proc/{pid}/stat") as f:
@@ -50,6 +58,14 @@ def fixed_work():
 
 
 def main():
+    if len(sys.argv) == 2:
+        begin_s, seen = time.monotonic(), []
+        while time.monotonic() < begin_s + float(sys.argv[1]):
+            time.sleep(PAUSE_S)
+            took = fixed_work()
+            seen.append([round(time.monotonic() - begin_s, 2), round(took / 1e3, 1)])
+        print(json.dumps(seen))
+        return
     pid, after_s, seconds = int(sys.argv[1]), float(sys.argv[2]), float(sys.argv[3])
     time.sleep(after_s)
     begin_s, before, took = time.monotonic(), cpu_seconds(pid), []
