@@ -111,7 +111,7 @@ final class LockedPolicy {
         delay.passed(measured.tick(), turnNanos);
         double target = delay.targetNanos();
         double standing = delay.standingNanos() / target;
-        admission.passed(nowNanos, measured.seconds(), cpus, delay.beginNanos() / target, delay.lastingNanos() / target, standing);
+        admission.passed(nowNanos, measured.seconds(), delay.cpusInEffect(), delay.beginNanos() / target, delay.lastingNanos() / target, standing);
         shedding.passed(measured.seconds(), admission.closed(), standing);
         shed = shedding.level() > 0;
         refusing = admission.refusing();

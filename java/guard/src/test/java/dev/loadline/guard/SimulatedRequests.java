@@ -241,7 +241,7 @@ final class SimulatedRequests {
         delay.passed(new Delay.Tick(TICK_S, 1, (long) (busy * 1e9), ended, all * 1e9, measured ? (waited + inQueue) * 1e9 : 0, 0,
             measured && all > 0 ? Math.min(1, (busy + waited + inQueue) / all) : Double.NaN), 0);
         double target = delay.targetNanos();
-        admission.passed((long) (now * 1e9), TICK_S, 1, delay.beginNanos() / target, delay.lastingNanos() / target, delay.standingNanos() / target);
+        admission.passed((long) (now * 1e9), TICK_S, delay.cpusInEffect(), delay.beginNanos() / target, delay.lastingNanos() / target, delay.standingNanos() / target);
         busy = waited = underWay = reported = 0;
         ended = 0;
     }

@@ -126,7 +126,7 @@ public final class Admission {
     /**
      * A tick ended.
      *
-     * @param cpus CPUs at hand
+     * @param cpus CPUs in effect
      * @param delayOfTarget what who began saw, per target
      * @param lastingOfTarget what of it has lasted for seconds
      * @param standingOfTarget the same of an event of those who are in

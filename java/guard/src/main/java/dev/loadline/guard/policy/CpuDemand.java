@@ -16,8 +16,8 @@ public final class CpuDemand {
     static final double HEADROOM = 1.25;
     /** Rises and falls to a third within these: half of it follows single sessions, double lags a step by seconds. */
     private static final double SMOOTH_SECONDS = 2;
-    /** Sessions that begin now go on costing for some seconds after the last of them. */
-    private static final double FALL_SECONDS = 4;
+    /** What sessions go on costing after the last of them has begun shows in the use. At 4, a neighbour was without what it needed for as long. */
+    private static final double FALL_SECONDS = 1;
     /** Steps of what is asked for: each change is a message. */
     private static final double STEP = 0.05;
 

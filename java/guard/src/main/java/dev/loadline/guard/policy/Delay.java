@@ -24,6 +24,8 @@ public final class Delay {
     public static final double REQUEST_EVENTS = 1.5;
     /** Utilization below which who waits for a turn waits for another machine that signs: more will have one soon. */
     private static final double IDLE = 0.5;
+    /** However long nothing runs, it will: somebody always begins. */
+    private static final double LEAST_IN_EFFECT = 0.05;
     /** Before anything is known: of what a request takes, nearer to too much. */
     private static final double PRIOR_NANOS = 2e6;
 
@@ -34,6 +36,7 @@ public final class Delay {
     private final double[] begins = new double[STANDING_TICKS];
     private int tick;
     private double cpus = 1;
+    private double cpusInEffect = 1;
     private double perEventNanos = PRIOR_NANOS;
     private double serviceNanos;
     private double competing = 1;
@@ -64,8 +67,11 @@ public final class Delay {
 
     /** A tick ended. @param turnNanos the delay of who had its turn last */
     public void passed(Tick now, double turnNanos) {
-        cpus = now.cpus;
         double weight = 1 - Math.exp(-now.seconds / MEMORY_SECONDS);
+        double inEffect = inEffect(now);
+        // More CPUs than before are in effect at once.
+        cpusInEffect = now.cpus > cpus ? inEffect : Math.min(now.cpus, cpusInEffect + (inEffect - cpusInEffect) * weight);
+        cpus = now.cpus;
         double events = Math.max(1, now.events);
         idle = now.cpuNanos < IDLE * now.seconds * 1e9 * cpus;
         if (now.events > 0) {
@@ -83,6 +89,35 @@ public final class Delay {
         tick = (tick + 1) % STANDING_TICKS;
         runs[tick] = run;
         begins[tick] = (idle ? 0 : turnNanos) + eventsToReply * run;
+    }
+
+    /**
+     * The CPUs with which a queue would be as long as it is at this use of them: fewer than at hand where others use them
+     * too, or where workers wait for something else. Of c CPUs in use for a part r, r^√(2(c+1)) / (1-r) wait (Sakasegawa, 1977).
+     */
+    private static double inEffect(Tick now) {
+        double used = now.cpuNanos / (1e9 * now.seconds);
+        double waiting = now.waitedNanos / (1e9 * now.seconds);
+        if (waiting == 0) {
+            return now.cpus;
+        }
+        double exponent = Math.sqrt(2 * (now.cpus + 1));
+        double low = 0;
+        double high = 1;
+        for (int i = 0; i < 30; i++) {
+            double middle = (low + high) / 2;
+            if (Math.pow(middle, exponent) / (1 - middle) < waiting) {
+                low = middle;
+            } else {
+                high = middle;
+            }
+        }
+        return Math.min(now.cpus, Math.max(LEAST_IN_EFFECT * now.cpus, used / high));
+    }
+
+    /** CPUs that do what is owed: of those at hand, what others leave. */
+    public double cpusInEffect() {
+        return cpusInEffect;
     }
 
     /**

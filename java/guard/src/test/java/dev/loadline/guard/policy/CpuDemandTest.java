@@ -37,8 +37,9 @@ class CpuDemandTest {
     void a_crowd_is_asked_for_at_once_and_forgotten_within_seconds() {
         after(20, 0.2, 100, 0.2, 0);
         assertTrue(demand.passed(TICK, 2, 100, 0.3, 0) >= 2 * CpuDemand.HEADROOM);
-        assertTrue(after(2, 0.2, 100, 0.2, 0) > 1, "its sessions go on");
-        assertEquals(0.2 * CpuDemand.HEADROOM, after(30, 0.2, 100, 0.2, 0), 0.06);
+        assertEquals(1.5 * CpuDemand.HEADROOM, after(20, 0.2, 100, 1.5, 0), 0.06, "its sessions go on");
+        assertTrue(after(2, 0.2, 100, 0.2, 0) > 0.6, "a pause is no end");
+        assertEquals(0.2 * CpuDemand.HEADROOM, after(8, 0.2, 100, 0.2, 0), 0.11);
     }
 
     @Test

@@ -76,6 +76,33 @@ class DelayTest {
         assertEquals(300 * MS, delay.standingNanos(), 1);
     }
 
+    /** @return CPUs in effect after ten seconds of this */
+    private double inEffect(double cpus, double used, double waiting) {
+        for (int i = 0; i < 40; i++) {
+            delay.passed(new Delay.Tick(0.25, cpus, (long) (used * 250 * MS), 100, waiting * 250 * MS, waiting * 250 * MS, 0, 1), 0);
+        }
+        return delay.cpusInEffect();
+    }
+
+    @Test
+    void cpus_in_effect_are_those_that_others_leave() {
+        assertEquals(1, inEffect(1, 0.9, 0), 1e-9, "nobody waits");
+        assertEquals(1, inEffect(1, 0.8, 3.2), 1e-6, "as a queue of its own has it");
+        assertEquals(0.85, inEffect(2, 0.8, 12), 0.05, "told of two, of which another uses more than one");
+        assertEquals(2, inEffect(2, 1.6, 1.5), 0.1);
+        assertEquals(0.3, inEffect(1, 0.28, 10), 0.03);
+        assertEquals(0.05, inEffect(1, 0, 50), 1e-4, "all of them wait for something else");
+    }
+
+    @Test
+    void cpus_that_come_and_go_are_in_effect_at_once() {
+        inEffect(1, 0.5, 0);
+        delay.passed(new Delay.Tick(0.25, 4, 0, 0, 0, 0, 0, 1), 0);
+        assertEquals(4, delay.cpusInEffect());
+        delay.passed(new Delay.Tick(0.25, 0.5, 0, 0, 0, 0, 0, 1), 0);
+        assertEquals(0.5, delay.cpusInEffect());
+    }
+
     @Test
     void the_target_follows_from_the_objective_and_what_service_takes() {
         assertEquals(75 * MS, delay.targetNanos(), 1);

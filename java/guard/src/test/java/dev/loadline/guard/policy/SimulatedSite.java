@@ -417,7 +417,7 @@ final class SimulatedSite {
             measured ? waitedForTurn * 1e9 : 0,
             measured && underWay > waitedForTurn ? Math.min(1, (busy + waited) / (underWay - waitedForTurn)) : Double.NaN), turnNanos);
         double target = delay.targetNanos();
-        admission.passed(nanoTime(), TICK_S, 1, delay.beginNanos() / target, delay.lastingNanos() / target, delay.standingNanos() / target);
+        admission.passed(nanoTime(), TICK_S, delay.cpusInEffect(), delay.beginNanos() / target, delay.lastingNanos() / target, delay.standingNanos() / target);
         turns.passed(TICK_S, utilization);
         if (TRACE && counts()) {
             System.out.printf("%.2f util %.2f delay %.0f refusing %s factor %.2f refused %d turn %.0f x %d cost %.2f/%.2f%n", now, utilization,
