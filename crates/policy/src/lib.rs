@@ -17,6 +17,7 @@
 
 mod cpus;
 mod curve;
+mod feedback;
 mod fill;
 mod place;
 mod policies;
@@ -27,6 +28,7 @@ mod yields;
 
 pub use cpus::Cpus;
 pub use curve::{Curve, CurveError, Learner};
+pub use feedback::{Got, corrections};
 pub use place::{Cpu, Slot, Topology, place};
 pub use policies::Policy;
 pub use sharing::{Division, Loan, Sharing, divide};

@@ -87,8 +87,10 @@ pub(crate) struct Has {
     pub lane: Lane,
     /// What the mechanism was last told.
     pub setting: Option<Setting>,
-    /// Somebody gives way while it uses no more than it has.
+    /// It shares a CPU: what it gets of it is looked at each quantum.
     pub watched: bool,
+    /// The logarithm of a factor on its weight.
+    pub correction: f64,
     /// It used more than it had: until then nobody gives way to it.
     pub distrusted_until_ns: u64,
     /// Turns without anything.

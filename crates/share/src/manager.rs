@@ -7,7 +7,8 @@ mod sampling;
 use std::path::PathBuf;
 
 use loadline_policy::{
-    Application, Cpus, Curve, Slot, Snapshot, Topology, divide, place, weights, yields,
+    Application, Cpus, Curve, Got, Slot, Snapshot, Topology, corrections, divide, place, weights,
+    yields,
 };
 
 pub(crate) use self::members::{Newcomer, Orphan};
@@ -106,11 +107,13 @@ impl Manager {
     /// Samples, decides and steps. The ids of those who have something else now.
     pub(crate) fn quantum(&mut self, now_ns: u64) -> Vec<u32> {
         self.figures.quanta += 1;
+        let seconds = now_ns.saturating_sub(self.accounted_ns) as f64 / 1e9;
         self.account(now_ns);
         for at in 0..self.apps.len() {
             self.sample(at, now_ns, false);
             self.apps[at].page.beat(now_ns);
         }
+        self.correct(seconds);
         self.decide(now_ns);
         self.step(now_ns)
     }
@@ -212,15 +215,34 @@ impl Manager {
         told
     }
 
+    fn slots(&self) -> Vec<Vec<Slot>> {
+        self.apps.iter().map(|a| a.has.slots.clone()).collect()
+    }
+
     fn weights(&self) -> Vec<f64> {
-        let slots: Vec<Vec<Slot>> = self.apps.iter().map(|a| a.has.slots.clone()).collect();
-        let mut weights = weights(&slots);
-        for (weight, slots) in weights.iter_mut().zip(&slots) {
-            if slots.is_empty() {
-                *weight = WAITING_WEIGHT;
-            }
+        let mut weights = weights(&self.slots());
+        for (weight, app) in weights.iter_mut().zip(&self.apps) {
+            *weight = if app.has.slots.is_empty() {
+                WAITING_WEIGHT
+            } else {
+                *weight * app.has.correction.exp()
+            };
         }
         weights
+    }
+
+    /// Corrects the weights of those who share a CPU by what they got of late.
+    fn correct(&mut self, seconds: f64) {
+        let got = |a: &App| Got {
+            owned: a.has.owned.as_f64(),
+            used: a.sampled.using,
+        };
+        let got: Vec<Got> = self.apps.iter().map(got).collect();
+        let before: Vec<f64> = self.apps.iter().map(|a| a.has.correction).collect();
+        let corrected = corrections(&self.slots(), &got, &before, seconds);
+        for (app, correction) in self.apps.iter_mut().zip(corrected) {
+            app.has.correction = correction;
+        }
     }
 
     /// Who gives way on a shared CPU.
@@ -233,14 +255,13 @@ impl Manager {
             }
             a.demand.request(floor, all) <= a.has.owned && now_ns >= a.has.distrusted_until_ns
         };
-        let slots: Vec<Vec<Slot>> = self.apps.iter().map(|a| a.has.slots.clone()).collect();
         let content: Vec<bool> = self.apps.iter_mut().map(content).collect();
-        let yields = yields(&slots, &content);
-        let somebody = yields.contains(&true);
-        for (app, &content) in self.apps.iter_mut().zip(&content) {
-            app.has.watched = somebody && content;
+        let slots = self.slots();
+        let shares = |s: &Slot| slots.iter().flatten().filter(|o| o.cpu == s.cpu).count() > 1;
+        for (app, slots) in self.apps.iter_mut().zip(&slots) {
+            app.has.watched = slots.iter().any(shares);
         }
-        yields
+        yields(&slots, &content)
     }
 
     fn apply(&mut self, at: usize, weight: f64, yields: bool) {

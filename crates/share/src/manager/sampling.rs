@@ -7,7 +7,7 @@ use crate::sys;
 
 /// Between samples of an application whose need is estimated: shorter and a clock tick of the kernel's statistics shows.
 const ESTIMATE_EVERY_NS: u64 = 200_000_000;
-/// Of one to whom others give way: who takes more than it has is found out within as much.
+/// Of one that shares a CPU: who gets more or less of it than it has is found out within as much.
 const WATCH_EVERY_NS: u64 = 100_000_000;
 /// Of another one that says what it needs: for the accounting only.
 const SAMPLE_EVERY_NS: u64 = 1_000_000_000;
