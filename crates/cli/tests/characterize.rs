@@ -165,6 +165,16 @@ fn a_characterization_is_stopped_and_continued() {
             .as_array()
             .is_some_and(|p| p.iter().any(|p| p["cpu"]["server"].as_f64() > Some(0.0)))
     );
+    // What it wrote is what the CPU manager takes for a curve.
+    let shop = "[[application]]\nname = \"shop\"\ncurve = \"shop.characterize\"";
+    let config = dir.path().join("share.toml").display().to_string();
+    match loadline_share::Config::parse(shop, &config) {
+        Ok(_) => assert!(!count["curve"]["load_line"].is_null()),
+        Err(e) => {
+            assert!(count["curve"]["load_line"].is_null(), "{e}");
+            assert!(e.to_string().contains("has no load line"), "{e}");
+        }
+    }
     // A machine that has other things to do may answer nobody in two seconds.
     let answered = count["points"]
         .as_array()
