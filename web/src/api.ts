@@ -296,7 +296,8 @@ export const api = {
     json<{ total: number; requests: Request[] }>("requests", { begin, end, sort, limit, filter }, signal),
   waterfall: (id: number, signal?: AbortSignal) => json<Waterfall>("waterfall", { id }, signal),
   chain: (thread: number, t: number, signal?: AbortSignal) => json<Link[]>("chain", { thread, t: Math.round(t) }, signal),
-  locks: (by: "class" | "object", signal?: AbortSignal) => json<{ total: number; locks: Lock[] }>("locks", { by }, signal),
+  locks: (by: "class" | "object", begin: number, end: number, signal?: AbortSignal) =>
+    json<{ total: number; locks: Lock[] }>("locks", { by, begin, end }, signal),
   search: (q: string, signal?: AbortSignal) => json<Hit[]>("search", { q }, signal),
   counters: (bins: number) => json<CounterLanes>("counters", { bins }),
   /** Name, value, whether it is an estimate. */

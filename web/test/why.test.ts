@@ -87,6 +87,8 @@ describe("the page", () => {
     await page.goBack();
     await page.getByRole("button", { name: "longest" }).click();
     assert.equal(await page.locator(".locks th[aria-sort]").innerText(), "longest");
+    await page.getByRole("button", { name: "visible range" }).click();
+    await page.waitForFunction(() => document.querySelector(".locks .controls .quiet")?.textContent?.includes("in the visible range"));
     await page.close();
   });
 

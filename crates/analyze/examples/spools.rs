@@ -1,6 +1,6 @@
 //! Raw spools of a busy server, as large as asked for: what `bench/table-build` builds tables of.
 //!
-//! `spools DIR EVENTS`. Forty workers on four CPUs serve requests with two statements and, in every
+//! `spools DIR EVENTS [WORKERS]`. Forty workers (or as many as said, a multiple of four) on four CPUs serve requests with two statements and, in every
 //! fourth, a contended monitor; a third of the events come from the kernel. They are written as they
 //! are made, so that the size is bounded by the disk alone. The same arguments give the same bytes.
 
@@ -17,6 +17,8 @@ use loadline_trace::spool::{RawDir, procfs};
 const CPUS: usize = 4;
 const WORKERS: usize = 40;
 const FIRST_WORKER: u32 = 100;
+/// The spools' writer takes kernel ids below 1000 for the target's.
+const MOST_WORKERS: usize = 800;
 const POLLER: u32 = 90;
 const REQUESTS_PER_CONNECTION: u64 = 50;
 /// Texts, by id from 1 on.
@@ -35,9 +37,16 @@ const TEXTS: [&str; 9] = [
 fn main() -> Result<(), Box<dyn Error>> {
     let mut args = std::env::args().skip(1);
     let (Some(dir), Some(events)) = (args.next(), args.next()) else {
-        return Err("usage: spools DIR EVENTS".into());
+        return Err("usage: spools DIR EVENTS [WORKERS]".into());
     };
-    let mut site = Site::new(dir.as_ref())?;
+    let workers = args.next().map_or(Ok(WORKERS), |n| n.parse())?;
+    if workers == 0 || workers % CPUS != 0 || workers > MOST_WORKERS {
+        return Err(format!(
+            "{workers} workers: it must be a multiple of {CPUS} up to {MOST_WORKERS}"
+        )
+        .into());
+    }
+    let mut site = Site::new(dir.as_ref(), workers)?;
     let wanted: u64 = events.parse()?;
     while site.events < wanted {
         site.request()?;
@@ -69,7 +78,7 @@ struct Site {
 }
 
 impl Site {
-    fn new(dir: &Path) -> std::io::Result<Site> {
+    fn new(dir: &Path, workers: usize) -> std::io::Result<Site> {
         let raw = RawDir::of(dir);
         std::fs::create_dir_all(raw.path())?;
         let cpu = |n| {
@@ -87,7 +96,7 @@ impl Site {
         };
         Ok(Site {
             cpus: (0..CPUS).map(cpu).collect::<std::io::Result<_>>()?,
-            workers: (0..WORKERS).map(worker).collect(),
+            workers: (0..workers).map(worker).collect(),
             agent,
             agent_bytes: CHUNK as u64,
             requests: 0,
@@ -141,7 +150,7 @@ impl Site {
     /// One request of the worker whose CPU is furthest behind, of its workers the next.
     fn request(&mut self) -> std::io::Result<()> {
         let c = (0..CPUS).min_by_key(|&c| self.cpus[c].now).unwrap_or(0);
-        let turn = (self.requests / CPUS as u64) as usize % (WORKERS / CPUS);
+        let turn = (self.requests / CPUS as u64) as usize % (self.workers.len() / CPUS);
         let w = c + CPUS * turn;
         let r = self.requests;
         self.requests += 1;
@@ -167,7 +176,7 @@ impl Site {
         }
         if r.is_multiple_of(4) {
             self.event(w, ev::MONITOR_ENTER, 4_711, 0, 9)?;
-            let owner = FIRST_WORKER + ((w + CPUS) % WORKERS) as u32;
+            let owner = FIRST_WORKER + ((w + CPUS) % self.workers.len()) as u32;
             self.block(w, libc::SYS_futex, None, 50_000, Some(owner));
             self.event(w, ev::MONITOR_ENTERED, 4_711, 0, 9)?;
         }
@@ -187,6 +196,7 @@ impl Site {
     /// Writes what is left; what was made, as JSON.
     fn finish(mut self, dir: &Path) -> Result<serde_json::Value, Box<dyn Error>> {
         let raw = RawDir::of(dir);
+        let workers = self.workers.len() as i32;
         for mut worker in std::mem::take(&mut self.workers) {
             worker.chunk.resize(CHUNK, 0);
             self.agent.write_all(&worker.chunk)?;
@@ -219,7 +229,7 @@ impl Site {
         let mut recording = Recording::new(0, end + 1_000_000);
         recording.session.machine.cpus = CPUS as u32;
         recording.session.machine.target_cpus = CPUS as u32;
-        let names: Vec<(i32, String, char)> = (0..WORKERS as i32)
+        let names: Vec<(i32, String, char)> = (0..workers)
             .map(|w| (FIRST_WORKER as i32 + w, format!("exec-{w}"), 'S'))
             .chain([(POLLER as i32, "poller".into(), 'S')])
             .collect();

@@ -19,18 +19,77 @@
 //!
 //! Invariant: the durations of a span's rows add up to the span's.
 
-use std::collections::HashMap;
-
 use loadline_trace::tables::{Breakdown, Segment, Span};
+use rustc_hash::FxHashMap;
 
-use crate::intervals::flatten;
+use crate::intervals::{Places, flatten};
 use crate::model::{Cause, Interval, State};
-use crate::spans::finish::{within, without_overlap};
+use crate::spans::finish::{by_span, within};
 use crate::spans::gaps::{Gap, With};
 use crate::spans::{Output, kind};
 
-const REQUEST: &str = "request";
-const IDLE: &str = "idle";
+/// What a connection is at, in the order of the names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u8)]
+enum Phase {
+    Idle,
+    PoolWait,
+    Request,
+    Service,
+    Sql,
+    TlsFailed,
+    TlsFull,
+    TlsResumed,
+    TlsUnknown,
+}
+
+impl Phase {
+    fn name(self) -> &'static str {
+        match self {
+            Phase::Idle => "idle",
+            Phase::PoolWait => "pool_wait",
+            Phase::Request => "request",
+            Phase::Service => "service",
+            Phase::Sql => "sql",
+            Phase::TlsFailed => "tls_failed",
+            Phase::TlsFull => "tls_full",
+            Phase::TlsResumed => "tls_resumed",
+            Phase::TlsUnknown => "tls_unknown",
+        }
+    }
+
+    /// The phase that a span is, if it is one inside connections and requests.
+    fn of(s: &Span) -> Option<Phase> {
+        Some(match s.kind {
+            kind::TLS_HANDSHAKE => Phase::of_handshake(s),
+            kind::REQUEST => Phase::Request,
+            kind::SERVICE => Phase::Service,
+            kind::POOL_WAIT => Phase::PoolWait,
+            kind::SQL => Phase::Sql,
+            _ => return None,
+        })
+    }
+
+    fn of_handshake(s: &Span) -> Phase {
+        match (&*s.name, s.resumed) {
+            ("failed", _) => Phase::TlsFailed,
+            (_, Some(true)) => Phase::TlsResumed,
+            (_, Some(false)) => Phase::TlsFull,
+            (_, None) => Phase::TlsUnknown,
+        }
+    }
+
+    /// The cause of time in it without any evidence.
+    fn presumed(self) -> Cause {
+        match self {
+            Phase::Idle => Cause::Idle,
+            Phase::TlsFailed | Phase::TlsFull | Phase::TlsResumed | Phase::TlsUnknown => {
+                Cause::Socket
+            }
+            _ => Cause::Other,
+        }
+    }
+}
 
 /// What threads did.
 pub struct Doings<'a> {
@@ -40,6 +99,8 @@ pub struct Doings<'a> {
     pub pollers: &'a [bool],
     /// Whether a blocked interval was spent in a poll.
     pub polls: &'a dyn Fn(&Interval) -> bool,
+    /// Of `states`, where the last look-ups ended.
+    pub places: &'a Places,
 }
 
 /// Hands on the rows of every connection, handshake and request, by span, until one is refused.
@@ -50,34 +111,39 @@ pub fn rows<E>(
 ) -> Result<(), E> {
     let spans = &from.spans;
     let inner = Inner::of(spans);
-    let is_visit = |s: &&Segment| spans[s.span as usize].kind == kind::CONNECTION;
-    let visits = without_overlap(from.segments.iter().filter(is_visit).cloned().collect());
-    let visits = by_span(&visits);
-    let of_requests = by_span(&from.pieces);
-    let gaps: HashMap<i64, &[Gap]> = from
+    let visits = by_span(&from.visits);
+    let gaps: FxHashMap<i64, &[Gap]> = from
         .gaps
         .chunk_by(|a, b| a.connection == b.connection)
         .map(|group| (group[0].connection, group))
         .collect();
+    let mut pieces_left = &from.pieces[..];
+    let mut over: Vec<(i64, i64, Phase)> = Vec::new();
     for s in spans {
         let base = match s.kind {
-            kind::CONNECTION => IDLE,
-            kind::TLS_HANDSHAKE => tls_phase(s),
-            kind::REQUEST => REQUEST,
+            kind::CONNECTION => Phase::Idle,
+            kind::TLS_HANDSHAKE => Phase::of_handshake(s),
+            kind::REQUEST => Phase::Request,
             _ => continue,
         };
-        let phases = flatten(s.begin_ns, s.end_ns, base, inner.phases(s));
-        let of = |all: &HashMap<i64, &[Segment]>, id: i64| {
-            within(
-                all.get(&id).copied().unwrap_or_default(),
-                s.begin_ns,
-                s.end_ns,
-            )
-        };
+        over.clear();
+        over.extend(inner.of_span(s.id).iter().filter_map(|&i| {
+            let s = &spans[i as usize];
+            Some((s.begin_ns, s.end_ns, Phase::of(s)?))
+        }));
+        let phases = flatten(s.begin_ns, s.end_ns, base, &over);
+        let within_it = |pieces: &[Segment]| within(pieces, s.begin_ns, s.end_ns);
+        let visits_of = |connection| visits.get(&connection).copied().unwrap_or_default();
         let pieces = match (s.kind, s.connection) {
-            (kind::CONNECTION, _) => of(&visits, s.id),
-            (kind::REQUEST, _) => of(&of_requests, s.id),
-            (_, Some(connection)) => of(&visits, connection),
+            (kind::CONNECTION, _) => within_it(visits_of(s.id)),
+            (kind::REQUEST, _) => {
+                // Sorted by span, as the spans are.
+                let from = pieces_left.iter().take_while(|p| p.span < s.id).count();
+                let (own, left) = split_where(&pieces_left[from..], |p| p.span == s.id);
+                pieces_left = left;
+                within_it(own)
+            }
+            (_, Some(connection)) => within_it(visits_of(connection)),
             // A handshake outside any connection, on one thread.
             (_, None) => vec![Segment {
                 span: s.id,
@@ -98,7 +164,7 @@ pub fn rows<E>(
             out(Breakdown {
                 span: s.id,
                 kind: s.kind,
-                phase,
+                phase: phase.name(),
                 cause: cause.name(),
                 duration_ns,
             })?;
@@ -107,69 +173,69 @@ pub fn rows<E>(
     Ok(())
 }
 
-/// Groups of segments that are sorted by span.
-fn by_span(segments: &[Segment]) -> HashMap<i64, &[Segment]> {
-    segments
-        .chunk_by(|a, b| a.span == b.span)
-        .map(|group| (group[0].span, group))
-        .collect()
+/// The first items, as long as they are `so`, and the rest.
+fn split_where<T>(items: &[T], so: impl Fn(&T) -> bool) -> (&[T], &[T]) {
+    items.split_at(items.iter().take_while(|i| so(i)).count())
 }
 
-fn tls_phase(s: &Span) -> &'static str {
-    match (&*s.name, s.resumed) {
-        ("failed", _) => "tls_failed",
-        (_, Some(true)) => "tls_resumed",
-        (_, Some(false)) => "tls_full",
-        (_, None) => "tls_unknown",
-    }
+/// The spans that are phases inside each connection and each request, in the order of their ids.
+struct Inner {
+    /// Of each span, where its own begin in `inside`; and the end of all.
+    first: Vec<u32>,
+    inside: Vec<u32>,
 }
-
-type Phase = (i64, i64, &'static str);
-
-/// Phases inside each connection and each request, in the order of their spans.
-struct Inner(HashMap<i64, Vec<Phase>>);
 
 impl Inner {
     fn of(spans: &[Span]) -> Inner {
-        let mut inner: HashMap<i64, Vec<Phase>> = HashMap::new();
-        for s in spans {
-            let phase = match s.kind {
-                kind::TLS_HANDSHAKE => tls_phase(s),
-                kind::REQUEST => REQUEST,
-                kind::SERVICE => "service",
-                kind::POOL_WAIT => "pool_wait",
-                kind::SQL => "sql",
-                _ => continue,
-            };
-            let mut up = s.parent;
-            while let Some(p) = up {
-                let p = &spans[p as usize];
-                if p.kind == kind::REQUEST || p.kind == kind::CONNECTION {
-                    inner
-                        .entry(p.id)
-                        .or_default()
-                        .push((s.begin_ns, s.end_ns, phase));
-                }
-                up = p.parent;
-            }
+        let mut first = vec![0u32; spans.len() + 1];
+        each_inside(spans, |outer, _| first[outer] += 1);
+        let mut sum = 0;
+        for place in &mut first {
+            sum += std::mem::replace(place, sum);
         }
-        Inner(inner)
+        let mut inside = vec![0; sum as usize];
+        each_inside(spans, |outer, inner| {
+            inside[first[outer] as usize] = inner;
+            first[outer] += 1;
+        });
+        // Now each place is that of the next span.
+        first.rotate_right(1);
+        first[0] = 0;
+        Inner { first, inside }
     }
 
-    fn phases(&self, s: &Span) -> &[Phase] {
-        self.0.get(&s.id).map_or(&[], Vec::as_slice)
+    fn of_span(&self, id: i64) -> &[u32] {
+        let id = id as usize;
+        &self.inside[self.first[id] as usize..self.first[id + 1] as usize]
+    }
+}
+
+/// Each connection or request with each span that is a phase in it.
+fn each_inside(spans: &[Span], mut each: impl FnMut(usize, u32)) {
+    for (s, inner) in spans.iter().zip(0..) {
+        if Phase::of(s).is_none() {
+            continue;
+        }
+        let mut up = s.parent;
+        while let Some(p) = up {
+            let outer = &spans[p as usize];
+            if matches!(outer.kind, kind::REQUEST | kind::CONNECTION) {
+                each(p as usize, inner);
+            }
+            up = outer.parent;
+        }
     }
 }
 
 /// Sums by phase and cause, sorted. `phases` and `pieces` sorted and disjoint; `phases` gapless.
 fn partition(
-    phases: &[Phase],
+    phases: &[(i64, i64, Phase)],
     pieces: &[Segment],
     gaps: &[Gap],
     doings: &Doings,
-) -> Vec<((&'static str, Cause), i64)> {
-    let mut sums: Vec<((&'static str, Cause), i64)> = Vec::new();
-    let mut add = |phase: &'static str, cause: Cause, ns: i64| {
+) -> Vec<((Phase, Cause), i64)> {
+    let mut sums: Vec<((Phase, Cause), i64)> = Vec::new();
+    let mut add = |phase: Phase, cause: Cause, ns: i64| {
         if ns > 0 {
             match sums.iter_mut().find(|s| s.0 == (phase, cause)) {
                 Some(sum) => sum.1 += ns,
@@ -185,8 +251,9 @@ fn partition(
                 Some(p) if p.end_ns <= at => next += 1,
                 Some(p) if p.begin_ns <= at => {
                     let to = p.end_ns.min(end);
-                    causes(doings.of(p.thread as usize), at, to, |cause, ns| {
-                        add(phase, cause, ns)
+                    // Unknown where the thread has no state.
+                    doings.intervals(p.thread as usize, at, to, |i, ns| {
+                        add(phase, i.map_or(Cause::Unknown, |i| i.cause), ns);
                     });
                     at = to;
                 }
@@ -208,31 +275,39 @@ fn partition(
     sums
 }
 
-/// Without any evidence.
-fn presumed(phase: &str) -> Cause {
-    match phase {
-        IDLE => Cause::Idle,
-        p if p.starts_with("tls") => Cause::Socket,
-        _ => Cause::Other,
-    }
-}
-
 impl Doings<'_> {
-    fn of(&self, thread: usize) -> &[Interval] {
-        self.states.get(thread).map_or(&[][..], Vec::as_slice)
+    /// The intervals of one thread within `[begin, end)`, and the time of each in it; none where the
+    /// thread has no state.
+    fn intervals(
+        &self,
+        thread: usize,
+        begin: i64,
+        end: i64,
+        mut each: impl FnMut(Option<&Interval>, i64),
+    ) {
+        let states = self.states.get(thread).map_or(&[][..], Vec::as_slice);
+        let mut at = begin;
+        let from = self.places.first(thread, states, |i| i.end > begin);
+        for i in states[from..].iter().take_while(|i| i.begin < end) {
+            let (b, e) = (i.begin.max(at), i.end.min(end));
+            each(None, b - at);
+            each(Some(i), e - b);
+            at = e.max(at);
+        }
+        each(None, end - at);
     }
 
     /// Causes of a connection's time between two visits, within `[begin, end)`; `gaps` are its own.
     fn between(
         &self,
-        phase: &str,
+        phase: Phase,
         begin: i64,
         end: i64,
         gaps: &[Gap],
         mut add: impl FnMut(Cause, i64),
     ) {
-        let presumed = presumed(phase);
-        if phase == IDLE {
+        let presumed = phase.presumed();
+        if phase == Phase::Idle {
             return add(presumed, end - begin);
         }
         let mut at = begin;
@@ -260,7 +335,7 @@ impl Doings<'_> {
     ) {
         let thread = thread as usize;
         let polls = self.pollers.get(thread) == Some(&true);
-        intervals(self.of(thread), begin, end, |i, ns| {
+        self.intervals(thread, begin, end, |i, ns| {
             let cause = match i.map(|i| (i, i.state)) {
                 None | Some((_, State::Unknown)) => presumed,
                 Some(_) if !polls => Cause::Other,
@@ -273,32 +348,6 @@ impl Doings<'_> {
             add(cause, ns);
         });
     }
-}
-
-/// The causes of one thread within `[begin, end)`, unknown where the thread has no state.
-fn causes(states: &[Interval], begin: i64, end: i64, mut add: impl FnMut(Cause, i64)) {
-    intervals(states, begin, end, |i, ns| {
-        add(i.map_or(Cause::Unknown, |i| i.cause), ns);
-    });
-}
-
-/// The intervals of one thread within `[begin, end)`, and the time of each in it; none where the
-/// thread has no state.
-fn intervals<'a>(
-    states: &'a [Interval],
-    begin: i64,
-    end: i64,
-    mut each: impl FnMut(Option<&'a Interval>, i64),
-) {
-    let mut at = begin;
-    let from = states.partition_point(|i| i.end <= begin);
-    for i in states[from..].iter().take_while(|i| i.begin < end) {
-        let (b, e) = (i.begin.max(at), i.end.min(end));
-        each(None, b - at);
-        each(Some(i), e - b);
-        at = e.max(at);
-    }
-    each(None, end - at);
 }
 
 #[cfg(test)]
@@ -323,51 +372,65 @@ mod tests {
     }
 
     #[test]
+    fn phases_are_in_the_order_of_their_names_and_all_documented() {
+        use Phase::*;
+        let all = [
+            Idle, PoolWait, Request, Service, Sql, TlsFailed, TlsFull, TlsResumed, TlsUnknown,
+        ];
+        assert!(all.is_sorted() && all.is_sorted_by_key(|p| p.name()));
+        let mut known = loadline_trace::tables::names::PHASES;
+        known.sort_unstable();
+        assert_eq!(all.map(Phase::name), known);
+    }
+
+    #[test]
     fn time_in_visits_has_the_threads_cause_and_time_between_them_its_own() {
         let states = vec![vec![
             state(0, 30, Cause::Running),
             state(30, 100, Cause::Socket),
         ]];
-        let phases = [(0, 50, "tls_full"), (50, 100, "idle")];
+        let phases = [(0, 50, Phase::TlsFull), (50, 100, Phase::Idle)];
         let visits = [
             visit(10, 20, Some(8)),
             visit(40, 60, Some(35)),
             visit(90, 95, None),
         ];
-        let sums = partition(&phases, &visits, &[], &doings(&states));
+        let sums = parts(&phases, &visits, &[], &states);
         use Cause::*;
         assert_eq!(
             sums,
             [
-                (("idle", Socket), 15),
-                (("idle", Idle), 35),
-                (("tls_full", Running), 10),
-                (("tls_full", Socket), 8 + 15 + 10),
-                (("tls_full", Queue), 2 + 5),
+                ((Phase::Idle, Socket), 15),
+                ((Phase::Idle, Idle), 35),
+                ((Phase::TlsFull, Running), 10),
+                ((Phase::TlsFull, Socket), 8 + 15 + 10),
+                ((Phase::TlsFull, Queue), 2 + 5),
             ]
         );
     }
 
     #[test]
     fn a_thread_without_states_is_unknown() {
-        let sums = partition(
-            &[(0, 10, "request")],
-            &[visit(0, 10, None)],
-            &[],
-            &doings(&[]),
-        );
-        assert_eq!(sums, [(("request", Cause::Unknown), 10)]);
+        let sums = parts(&[(0, 10, Phase::Request)], &[visit(0, 10, None)], &[], &[]);
+        assert_eq!(sums, [((Phase::Request, Cause::Unknown), 10)]);
     }
 
     const IN_POLL: u16 = 7;
 
     /// Thread 0 serves; thread 1 polls.
-    fn doings(states: &[Vec<Interval>]) -> Doings<'_> {
-        Doings {
+    fn parts(
+        phases: &[(i64, i64, Phase)],
+        pieces: &[Segment],
+        gaps: &[Gap],
+        states: &[Vec<Interval>],
+    ) -> Vec<((Phase, Cause), i64)> {
+        let doings = Doings {
             states,
             pollers: &[false, true],
             polls: &|i| i.syscall == IN_POLL,
-        }
+            places: &Places::new(states.len()),
+        };
+        partition(phases, pieces, gaps, &doings)
     }
 
     fn gap(begin: i64, end: i64, with: With) -> Gap {
@@ -400,7 +463,7 @@ mod tests {
         let pieces = [visit(0, 10, None), visit(70, 80, Some(60))];
         let sums = |phase, with| {
             let gaps = [gap(10, 60, with)];
-            let mut sums = partition(&[(10, 70, phase)], &pieces, &gaps, &doings(&states));
+            let mut sums = parts(&[(10, 70, phase)], &pieces, &gaps, &states);
             sums.retain(|s| s.0.1 != Unknown);
             sums.into_iter()
                 .map(|((_, cause), ns)| (cause, ns))
@@ -413,14 +476,17 @@ mod tests {
             (Queue, 12 + 10),
             (Other, 1),
         ];
-        assert_eq!(sums("tls_full", With::Thread(1)), shared);
-        assert_eq!(sums("request", With::Thread(1)), shared);
+        assert_eq!(sums(Phase::TlsFull, With::Thread(1)), shared);
+        assert_eq!(sums(Phase::Request, With::Thread(1)), shared);
         // Queued by a thread that polls nothing: something else was waited for.
         let of_other = [(Queue, 10), (Other, 50)];
-        assert_eq!(sums("request", With::Thread(0)), [(Queue, 10), (Other, 50)]);
+        assert_eq!(
+            sums(Phase::Request, With::Thread(0)),
+            [(Queue, 10), (Other, 50)]
+        );
         let states = [vec![of(State::Running, 0, 80, Running, 0)], vec![]];
         let gaps = [gap(10, 60, With::Thread(0))];
-        let sums = partition(&[(10, 70, "tls_full")], &pieces, &gaps, &doings(&states));
+        let sums = parts(&[(10, 70, Phase::TlsFull)], &pieces, &gaps, &states);
         assert_eq!(
             sums.iter().map(|s| (s.0.1, s.1)).collect::<Vec<_>>(),
             of_other
@@ -431,14 +497,14 @@ mod tests {
     fn between_the_guards_marks_a_handshake_waits_for_its_turn() {
         let gaps = [gap(10, 50, With::Admission)];
         let pieces = [visit(0, 10, None), visit(70, 80, Some(60))];
-        let phases = [(10, 70, "tls_full")];
-        let sums = partition(&phases, &pieces, &gaps, &doings(&[]));
-        let of = |cause| (("tls_full", cause), 10);
+        let phases = [(10, 70, Phase::TlsFull)];
+        let sums = parts(&phases, &pieces, &gaps, &[]);
+        let of = |cause| ((Phase::TlsFull, cause), 10);
         assert_eq!(
             sums,
             [
                 of(Cause::Socket),
-                (("tls_full", Cause::Admission), 40),
+                ((Phase::TlsFull, Cause::Admission), 40),
                 of(Cause::Queue)
             ]
         );

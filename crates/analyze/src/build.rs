@@ -4,15 +4,15 @@ use std::cmp::Reverse;
 use std::collections::binary_heap::PeekMut;
 use std::collections::{BinaryHeap, HashMap};
 use std::path::Path;
-use std::sync::Arc;
 
 use anyhow::{Context as _, Result, bail};
 use loadline_trace::TraceWriter;
 use loadline_trace::meta::Meta;
-use loadline_trace::spool::{RawDir, agent, kernel, procfs::Line};
+use loadline_trace::spool::{RawDir, kernel, procfs::Line};
 use loadline_trace::tables::{self, Span, Wait};
 
-use crate::input::{self, Input};
+use crate::input;
+use crate::intervals::Places;
 use crate::model::{BY_THREAD_ID, Interval, NONE, Woken};
 use crate::mounts::Mounts;
 use crate::resources::Resources;
@@ -20,9 +20,8 @@ use crate::spans::{self, kind};
 use crate::states::{Life, Machine, Seen};
 use crate::syscalls::{Class, Names};
 use crate::threads::{Scope, Threads};
-use crate::{
-    breakdown, causes, counters, intervals, merge, misc, redact, sqltext, syscalls, vm, waits,
-};
+use crate::{breakdown, causes, counters, intervals, misc, redact, syscalls, vm, waits};
+use hear::{Strings, hear};
 
 /// Turns the raw spools in `dir` into tables and `trace.json`.
 ///
@@ -32,13 +31,14 @@ use crate::{
 /// unfinished recording, so that a failure can be repaired and tried again.
 pub fn build(dir: &Path, keep_raw: bool, progress: &mut dyn FnMut(f32, &str)) -> Result<Meta> {
     progress(0.0, "reading");
-    let mut input = input::open(dir)?;
+    let input = input::open(dir)?;
     if keep_raw && input.session.redact {
         bail!(
             "it was recorded with --redact, and its spools are not redacted: leave --keep-raw out"
         );
     }
-    let end = input.end(last_kernel_event(&input));
+    let said = input.said();
+    let end = input.end(&said);
     let begin = input.session.begin_ns;
     let limits = (begin, end);
 
@@ -46,8 +46,10 @@ pub fn build(dir: &Path, keep_raw: bool, progress: &mut dyn FnMut(f32, &str)) ->
     let seen = first_seen(&input.proc);
     let mut machine = Machine::new(begin, end, &seen);
     let mut kernel_events = 0u64;
-    for r in merge::merged(input.kernel.iter().map(|m| &m[..])) {
+    let mut has_syscalls = false;
+    for r in input.records() {
         kernel_events += 1;
+        has_syscalls |= r.kind == kernel::SYSCALL;
         machine.record(&r);
     }
     let lives = if kernel_events > 0 {
@@ -57,31 +59,25 @@ pub fn build(dir: &Path, keep_raw: bool, progress: &mut dyn FnMut(f32, &str)) ->
     };
 
     progress(0.35, "threads, waits and spans");
-    let owned = |id: u32| input.strings.get(&id).cloned();
+    let texts = said.strings();
     let scope = Scope::of(&input.session, end);
-    let mut threads = Threads::new(scope, &lives, &input.proc, &input.events, &owned);
-    let strings: HashMap<u32, Arc<str>> = input
-        .strings
-        .iter()
-        .map(|(id, s)| (*id, s.as_str().into()))
-        .collect();
-    let text = |id: u32| strings.get(&id).cloned();
-    let actors: Vec<u32> = input.events.iter().map(|e| threads.actor(e)).collect();
-    let mounts = Mounts::new(&input.events, &actors, &mut threads, begin, end);
-    let mut waits = pair_waits(&input, &threads, &actors, limits, &text);
-    let pauses = vm::pauses(&input.events, begin, end, &text);
+    let mut agent_events = 0u64;
+    let counted = said.events().inspect(|_| agent_events += 1);
+    let mut threads = Threads::new(scope, &lives, &input.proc, counted, &|id| {
+        texts.get(&id).cloned()
+    });
+    let strings: Strings = texts.into_iter().map(|(id, s)| (id, s.into())).collect();
+    let mounts = Mounts::new(said.events(), &mut threads, begin, end);
+    let heard = hear(&said, &threads, limits, &strings);
+    let (mut waits, pauses, spans) = (heard.waits, heard.pauses, heard.spans);
     let safepoints = vm::safepoints(&input.vm_log, &pauses, begin, end);
-    let spans = build_spans(&input, &actors, limits, &strings);
-    let mut marks = misc::marks(&input.events, &actors, begin, end, &text);
+    let mut marks = heard.marks;
     let main = threads.by_tid(input.session.target.pid as u32, begin);
     marks.extend(misc::cpu_changes(&input.proc, main, begin, end));
     marks.sort_by_key(|m| m.ts_ns);
-    let mut meta = meta::meta(&input, end, kernel_events);
+    let mut meta = meta::meta(&input, end, kernel_events, agent_events);
     meta.not_recorded.extend(mounts.not_recorded());
     meta.notes.extend(input.counted.notes.iter().cloned());
-    // Nobody looks at the agent's events from here on: what follows needs their room.
-    input.events = Vec::new();
-    drop(actors);
     let resources = Resources::new(&input.proc, begin, end);
 
     progress(0.5, "causes");
@@ -122,13 +118,17 @@ pub fn build(dir: &Path, keep_raw: bool, progress: &mut dyn FnMut(f32, &str)) ->
         states: &states,
         pollers: &pollers,
         polls: &|i| is_poll(i, &names),
+        places: &Places::new(states.len()),
     };
     breakdown::rows(&spans, &doings, |row| breakdown.push(row))?;
     out.end(breakdown)?;
     drop(states);
     progress(0.9, "writing");
+    let calls = has_syscalls.then(|| input.records());
     out.table(
-        merge::merged(input.kernel.iter().map(|m| &m[..]))
+        calls
+            .into_iter()
+            .flatten()
             .filter(|r| r.kind == kernel::SYSCALL)
             .filter_map(|r| {
                 let thread = threads.by_tid(r.tid, r.ts)?;
@@ -169,20 +169,6 @@ pub fn build(dir: &Path, keep_raw: bool, progress: &mut dyn FnMut(f32, &str)) ->
     Ok(meta)
 }
 
-/// Needed only when nobody wrote down the end.
-fn last_kernel_event(input: &Input) -> i64 {
-    if input.session.end_ns > 0 {
-        return 0;
-    }
-    input
-        .kernel
-        .iter()
-        .flat_map(|m| kernel::records(m))
-        .map(|r| r.ts)
-        .max()
-        .unwrap_or(0)
-}
-
 /// What `/proc` first said of each thread.
 fn first_seen(proc: &[Line]) -> HashMap<u32, Seen> {
     let mut seen = HashMap::new();
@@ -201,62 +187,6 @@ fn first_seen(proc: &[Line]) -> HashMap<u32, Seen> {
         }
     }
     seen
-}
-
-fn pair_waits(
-    input: &Input,
-    threads: &Threads,
-    actors: &[u32],
-    (begin, end): (i64, i64),
-    text: &dyn Fn(u32) -> Option<Arc<str>>,
-) -> Vec<Wait> {
-    let life = |t: u32| {
-        threads
-            .list
-            .get(t as usize)
-            .map_or((begin, end), |t| (t.begin, t.end))
-    };
-    let by_java = |id| threads.by_java(id);
-    waits::pair(
-        &input.events,
-        &waits::Context {
-            begin,
-            end,
-            actors,
-            life: &life,
-            by_java: &by_java,
-            text,
-        },
-    )
-}
-
-fn build_spans(
-    input: &Input,
-    actors: &[u32],
-    (begin, end): (i64, i64),
-    strings: &HashMap<u32, Arc<str>>,
-) -> spans::Output {
-    let statements: HashMap<u32, Arc<str>> = input
-        .events
-        .iter()
-        .filter(|e| e.kind == agent::kind::SQL_BEGIN)
-        .map(|e| e.c)
-        .collect::<std::collections::HashSet<u32>>()
-        .into_iter()
-        .filter_map(|id| Some((id, sqltext::normalise(strings.get(&id)?).into())))
-        .collect();
-    let text = |id: u32| strings.get(&id).cloned();
-    let sql = |id: u32| statements.get(&id).cloned();
-    spans::build(
-        &input.events,
-        &spans::Context {
-            begin,
-            end,
-            actors,
-            text: &text,
-            sql: &sql,
-        },
-    )
 }
 
 /// States of every thread, by its id: the kernel's, or what the waits say.
@@ -442,6 +372,7 @@ fn state_rows<'a>(
     })
 }
 
+mod hear;
 mod meta;
 #[cfg(test)]
 mod tests;

@@ -5,10 +5,11 @@
 //! is what most measures changed by alike: the host's speed, or a load that differs.
 //!
 //! The way: [`measures`] reads parts with SQL, [`judge`](mod@judge) says which changes are more than noise, and
-//! [`Diff::render`] prints. Only the first touches files.
+//! [`Diff::render`] prints, [`Diff::html`] draws. Only the first touches files.
 
 pub mod judge;
 mod measures;
+mod page;
 mod render;
 
 use anyhow::{Result, bail};

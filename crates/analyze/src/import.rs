@@ -8,6 +8,8 @@
 //! and every wait shorter than the recording's thresholds.
 
 mod events;
+mod meta;
+mod pieces;
 mod tables;
 
 use std::io::{BufRead, BufReader, Read};

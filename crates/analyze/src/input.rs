@@ -1,29 +1,33 @@
 //! The raw spools of one recording, opened.
 //!
 //! Spools are mapped, not read: they are large and passed over once or twice. The agent's is a sparse
-//! file far larger than what was written; only what was claimed is looked at.
+//! file far larger than what was written; only what was claimed is looked at. Its events are a stream, by time.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
+use loadline_trace::spool::agent::{self, Chunks};
+use loadline_trace::spool::kernel::Record;
 use loadline_trace::spool::session::Session;
-use loadline_trace::spool::{RawDir, agent, counters, procfs};
-use memmap2::Mmap;
+use loadline_trace::spool::{RawDir, counters, procfs};
+use memmap2::{Mmap, UncheckedAdvice};
+
+use crate::merge::merged;
 
 /// What the spools hold.
 pub struct Input {
     /// Who, what, when.
     pub session: Session,
     /// Kernel spools, mapped.
-    pub kernel: Vec<Mmap>,
+    kernel: Vec<Mmap>,
     /// The agent's header, if there is an agent's spool.
     pub header: Option<agent::Header>,
-    /// The agent's events, by time.
-    pub events: Vec<agent::Event>,
-    /// The agent's strings.
-    pub strings: HashMap<u32, String>,
+    /// The agent's spool, mapped, as far as it was written.
+    agent: Spool,
+    /// What is older than a ring's horizon and still matters, and that horizon.
+    carry: Option<(Spool, i64)>,
     /// What the JVM's log says of safepoints.
     pub vm_log: String,
     /// Lines of `proc.jsonl`.
@@ -45,30 +49,16 @@ pub fn open(dir: &Path) -> Result<Input> {
     for path in raw.kernels() {
         kernel.extend(map(&path)?);
     }
-    let agent = match raw.agent() {
-        path if path.exists() => map(&path)?,
-        _ => None,
-    };
-    let agent = agent.as_deref().unwrap_or_default();
-    let mut header = agent::header(agent);
-    let (mut events, strings) = written(header.as_ref(), agent);
-    let carry = match raw.carry() {
-        path if path.exists() => map(&path)?,
-        _ => None,
-    };
-    if let Some(carry) = &carry
-        && let Some(dropped) = agent::header(carry)
-    {
-        // What is older than the horizon and still lies in a chunk is in what was carried on, if it matters.
-        events.retain(|e| e.ts >= dropped.begin);
-        let (mut carried, _) = written(Some(&dropped), carry);
-        carried.append(&mut events);
-        events = carried;
+    let agent = Spool::open(&raw.agent())?;
+    let mut header = agent.header();
+    let carry = Spool::open(&raw.carry())?;
+    let carry = carry.header().map(|dropped| {
         if let Some(header) = &mut header {
             header.lost = header.lost.saturating_sub(dropped.lost);
             header.lost_strings = header.lost_strings.saturating_sub(dropped.lost_strings);
         }
-    }
+        (carry, dropped.begin)
+    });
     let mut proc = Vec::new();
     for path in raw.all_procfs() {
         proc.extend(procfs::lines(&text(&path)?));
@@ -84,22 +74,89 @@ pub fn open(dir: &Path) -> Result<Input> {
         session,
         kernel,
         header,
-        events,
-        strings,
+        agent,
+        carry,
         vm_log,
         proc,
         counted,
     })
 }
 
-/// What a spool of the agent's layout says.
-fn written(
-    header: Option<&agent::Header>,
-    spool: &[u8],
-) -> (Vec<agent::Event>, HashMap<u32, String>) {
-    match header {
-        Some(header) => agent::read(&spool[..header.extent(spool.len() as u64) as usize]),
-        None => Default::default(),
+/// A spool of the agent's layout.
+struct Spool(Option<Mmap>);
+
+impl Spool {
+    /// Without a file it holds nothing.
+    fn open(path: &PathBuf) -> Result<Spool> {
+        Ok(Spool(match path.exists() {
+            true => map(path)?,
+            false => None,
+        }))
+    }
+
+    fn header(&self) -> Option<agent::Header> {
+        agent::header(self.0.as_deref()?)
+    }
+
+    fn chunks(&self) -> Chunks<'_> {
+        match (&self.0, self.header()) {
+            (Some(spool), Some(header)) => {
+                Chunks::of(&spool[..header.extent(spool.len() as u64) as usize])
+            }
+            _ => Chunks::default(),
+        }
+    }
+}
+
+/// After so many records their pages are let go: tens of megabytes.
+const LET_GO_AFTER: u32 = 1 << 20;
+
+/// Records out of mapped spools, in bounded memory: now and then the pages that were read are let go. They come back
+/// from the file if they are read again.
+fn letting_go<'a, T>(
+    spools: impl Iterator<Item = &'a Mmap> + Clone,
+    records: impl Iterator<Item = T>,
+) -> impl Iterator<Item = T> {
+    let mut left = LET_GO_AFTER;
+    records.inspect(move |_| {
+        left -= 1;
+        if left == 0 {
+            left = LET_GO_AFTER;
+            spools.clone().for_each(let_go);
+        }
+    })
+}
+
+fn let_go(spool: &Mmap) {
+    // SAFETY: it maps a file and nothing is written through it, so that what is read next is what the file holds.
+    let let_go = unsafe { spool.unchecked_advise(UncheckedAdvice::DontNeed) };
+    debug_assert!(let_go.is_ok(), "a mapping of a file: {let_go:?}");
+}
+
+/// What the agent said.
+pub struct Said<'a> {
+    spool: Option<&'a Mmap>,
+    /// Of the time before the horizon.
+    carried: Chunks<'a>,
+    chunks: Chunks<'a>,
+    horizon: i64,
+}
+
+impl Said<'_> {
+    /// All events, by time.
+    pub fn events(&self) -> impl Iterator<Item = agent::Event> + '_ {
+        // What is older than the horizon and still lies in a chunk is in what was carried on, if it matters.
+        let kept = self.chunks.events().filter(|e| e.ts >= self.horizon);
+        letting_go(self.spool.into_iter(), self.carried.events().chain(kept))
+    }
+
+    /// Texts by id.
+    pub fn strings(&self) -> HashMap<u32, String> {
+        self.chunks.strings()
+    }
+
+    fn latest(&self) -> Option<i64> {
+        self.chunks.latest().max(self.carried.latest())
     }
 }
 
@@ -128,12 +185,37 @@ fn map(path: &PathBuf) -> Result<Option<Mmap>> {
 }
 
 impl Input {
+    /// What the agent said.
+    pub fn said(&self) -> Said<'_> {
+        let said = Said {
+            spool: self.agent.0.as_ref(),
+            carried: self
+                .carry
+                .as_ref()
+                .map(|c| c.0.chunks())
+                .unwrap_or_default(),
+            chunks: self.agent.chunks(),
+            horizon: self.carry.as_ref().map_or(i64::MIN, |c| c.1),
+        };
+        said.spool.into_iter().for_each(let_go); // all chunks were looked at
+        said
+    }
+
+    /// The kernel's records, by time.
+    pub fn records(&self) -> impl Iterator<Item = Record> + '_ {
+        letting_go(
+            self.kernel.iter(),
+            merged(self.kernel.iter().map(|m| &m[..])),
+        )
+    }
+
     /// When the recording ended: as the session says, or after a crash the last event of any source.
-    pub fn end(&self, last_kernel: i64) -> i64 {
+    pub fn end(&self, said: &Said) -> i64 {
         if self.session.end_ns > 0 {
             return self.session.end_ns.max(self.session.begin_ns);
         }
-        let agent = self.events.last().map_or(0, |e| e.ts);
+        let last_kernel = self.records().map(|r| r.ts).max().unwrap_or(0);
+        let agent = said.latest().unwrap_or(0);
         let proc = self.proc.iter().map(line_ts).max().unwrap_or(0);
         agent.max(proc).max(last_kernel).max(self.session.begin_ns)
     }

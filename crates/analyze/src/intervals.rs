@@ -1,4 +1,6 @@
-//! Sweeps over sorted intervals.
+//! Sweeps over sorted intervals, and look-ups in them.
+
+use std::cell::Cell;
 
 /// Overlapping, perhaps nested intervals made flat: at each moment of `[begin, end)` the one that
 /// began last (of several, the later in `over`), or `base` where there is none.
@@ -83,6 +85,51 @@ impl<'a> Cursor<'a> {
     }
 }
 
+/// Looks up places in the sorted items of many threads. Each look-up begins where the last one of its
+/// thread ended: what is asked for in about the order of time is near there, and a binary search over
+/// all of them would wait for memory at each of its steps.
+#[derive(Debug)]
+pub struct Places(Vec<Cell<usize>>);
+
+impl Places {
+    /// Of so many threads.
+    pub fn new(threads: usize) -> Places {
+        Places(vec![Cell::new(0); threads])
+    }
+
+    /// The index of the first item that is `reached`, as `partition_point` finds it: those after it must be, too.
+    pub fn first<T>(&self, thread: usize, items: &[T], reached: impl Fn(&T) -> bool) -> usize {
+        let start = self.0.get(thread).map_or(0, Cell::get).min(items.len());
+        let (mut from, mut to, mut step) = (0, items.len(), 1);
+        if items.get(start).is_some_and(|i| !reached(i)) {
+            from = start + 1;
+            while let Some(item) = items.get(start + step) {
+                if reached(item) {
+                    to = start + step;
+                    break;
+                }
+                from = start + step + 1;
+                step *= 2;
+            }
+        } else {
+            to = start;
+            while let Some(at) = start.checked_sub(step) {
+                if !reached(&items[at]) {
+                    from = at + 1;
+                    break;
+                }
+                to = at;
+                step *= 2;
+            }
+        }
+        let found = from + items[from..to].partition_point(|i| !reached(i));
+        if let Some(place) = self.0.get(thread) {
+            place.set(found);
+        }
+        found
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -119,6 +166,20 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn a_place_is_found_from_wherever_the_last_one_was(
+            mut items in proptest::collection::vec(0i64..50, 0..40),
+            asked in proptest::collection::vec(-1i64..52, 1..20)
+        ) {
+            items.sort_unstable();
+            let places = Places::new(1);
+            for ts in asked {
+                let want = items.partition_point(|&i| i < ts);
+                prop_assert_eq!(places.first(0, &items, |&i| i >= ts), want);
+                prop_assert_eq!(places.first(7, &items, |&i| i >= ts), want);
+            }
+        }
+
         #[test]
         fn flat_intervals_are_gapless_and_agree_with_a_moment_by_moment_answer(
             over in proptest::collection::vec((-5i64..45, -5i64..45), 0..12)

@@ -36,6 +36,10 @@ impl<I: Iterator<Item = Record>> Source<I> {
         let Some(record) = self.records.next() else {
             return false;
         };
+        if self.window.back().is_none_or(|r| r.ts <= record.ts) {
+            self.window.push_back(record);
+            return true;
+        }
         let before = self.window.iter().rev().take_while(|r| r.ts > record.ts);
         let at = self.window.len() - before.count();
         self.window.insert(at, record);

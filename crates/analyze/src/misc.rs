@@ -101,27 +101,22 @@ pub fn cpu_changes(proc: &[Line], main: Option<u32>, begin: i64, end: i64) -> Ve
     marks
 }
 
-/// The application's events.
-pub fn marks(
-    events: &[Event],
-    actors: &[u32],
+/// The mark that an event of the application is.
+pub fn mark(
+    e: &Event,
+    thread: u32,
     begin: i64,
     end: i64,
     text: &dyn Fn(u32) -> Option<Arc<str>>,
-) -> Vec<Mark> {
-    events
-        .iter()
-        .zip(actors)
-        // Those from before the recording are there for what connections were at.
-        .filter(|(e, thread)| e.kind == ev::APP_EVENT && e.ts >= begin && **thread != NONE)
-        .map(|(e, &thread)| Mark {
-            ts_ns: e.ts.clamp(begin, end),
-            thread: i64::from(thread),
-            kind: text(e.c).unwrap_or_else(|| "event".into()),
-            value: e.a as i64,
-            text: None,
-        })
-        .collect()
+) -> Option<Mark> {
+    // Those from before the recording are there for what connections were at.
+    (e.kind == ev::APP_EVENT && e.ts >= begin && thread != NONE).then(|| Mark {
+        ts_ns: e.ts.clamp(begin, end),
+        thread: i64::from(thread),
+        kind: text(e.c).unwrap_or_else(|| "event".into()),
+        value: e.a as i64,
+        text: None,
+    })
 }
 
 #[cfg(test)]

@@ -14,11 +14,10 @@
 //! What always holds: states of a virtual thread follow each other without gap from its begin to its
 //! end; those of a carrier, too, and while a virtual thread is on it, it is carrying and nothing else.
 
-use std::collections::HashMap;
-
 use loadline_trace::meta::NotRecorded;
 use loadline_trace::spool::agent::{Event, kind as ev, left};
 use loadline_trace::tables;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::intervals::union;
 use crate::model::{BY_THREAD_ID, Interval, NONE, OFF_CARRIER, State, Woken};
@@ -58,33 +57,33 @@ pub struct Mounts {
     /// By begin.
     pub list: Vec<Mount>,
     /// Of each carrier, indices into `list`.
-    of_carrier: HashMap<u32, Vec<u32>>,
+    of_carrier: FxHashMap<u32, Vec<u32>>,
     /// Of each virtual thread, the same.
-    of_thread: HashMap<u32, Vec<u32>>,
+    of_thread: FxHashMap<u32, Vec<u32>>,
     /// Of each virtual thread, when it was let go on and by which thread.
-    goes_on: HashMap<u32, Vec<(i64, u32)>>,
+    goes_on: FxHashMap<u32, Vec<(i64, u32)>>,
 }
 
 impl Mounts {
-    /// From the agent's events. Virtual threads that were mounted when the recording began, or end in
-    /// it, get their times in `threads`.
+    /// From the agent's events, by time. Virtual threads that were mounted when the
+    /// recording began, or end in it, get their times in `threads`.
     pub fn new(
-        events: &[Event],
-        actors: &[u32],
+        events: impl Iterator<Item = Event>,
         threads: &mut Threads,
         begin: i64,
         end: i64,
     ) -> Mounts {
         let mut mounts = Mounts::default();
-        if !events.iter().any(|e| e.kind == ev::MOUNT) {
-            return mounts; // no virtual threads, or nobody told of their mounts
+        if !threads.tells_mounts {
+            return mounts;
         }
-        let mut open: HashMap<u32, Mount> = HashMap::new(); // by carrier
-        let mut on: HashMap<u32, u32> = HashMap::new(); // virtual threads to their carriers
-        let mut met: HashMap<u32, ()> = HashMap::new();
-        for (e, &actor) in events.iter().zip(actors) {
+        let mut open: FxHashMap<u32, Mount> = FxHashMap::default(); // by carrier
+        let mut on: FxHashMap<u32, u32> = FxHashMap::default(); // virtual threads to their carriers
+        let mut met: FxHashSet<u32> = FxHashSet::default();
+        for e in events {
             let ts = e.ts.clamp(begin, end);
             if e.kind == ev::GOES_ON
+                && let actor = threads.actor(&e)
                 && actor != NONE
                 && let Some(thread) = threads.by_java(e.a)
             {
@@ -100,7 +99,7 @@ impl Mounts {
             if carrier == thread || threads.list[carrier as usize].is_virtual {
                 continue;
             }
-            let first = met.insert(thread, ()).is_none();
+            let first = met.insert(thread);
             if e.kind == ev::MOUNT || on.get(&thread) != Some(&carrier) {
                 if e.kind != ev::MOUNT && !first {
                     continue; // its mount was lost: nobody knows since when it is there

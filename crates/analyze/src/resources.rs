@@ -1,16 +1,15 @@
 //! What file descriptors were, from looks at `/proc/PID/fd`.
 
-use std::collections::HashMap;
-
 use loadline_trace::spool::procfs::{FdSeen, Line};
 use loadline_trace::tables::Resource;
+use rustc_hash::FxHashMap;
 
 /// All resources, and which one a descriptor was at a time.
 #[derive(Debug, Default)]
 pub struct Resources {
     /// Rows of the table; a resource's index is its id.
     pub list: Vec<Resource>,
-    by_fd: HashMap<i32, Vec<u32>>,
+    by_fd: FxHashMap<i32, Vec<u32>>,
 }
 
 impl Resources {
@@ -18,7 +17,7 @@ impl Resources {
     /// the first look: with the recording) and ends where it was first seen gone or changed.
     pub fn new(proc: &[Line], begin: i64, end: i64) -> Resources {
         let mut all = Resources::default();
-        let mut open: HashMap<i32, u32> = HashMap::new();
+        let mut open: FxHashMap<i32, u32> = FxHashMap::default();
         let mut first = true;
         for line in proc {
             let Line::Fds { ts, opened, closed } = line else {

@@ -26,11 +26,11 @@ mod connection;
 pub mod finish;
 pub mod gaps;
 
-use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use loadline_trace::spool::agent::{Event, kind as ev};
 use loadline_trace::tables::{Segment, Span};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::model::NONE;
 use actor::Actor;
@@ -65,8 +65,6 @@ pub struct Context<'a> {
     pub begin: i64,
     /// End of the recording.
     pub end: i64,
-    /// Thread of each event, by index; [`NONE`] if it is not known.
-    pub actors: &'a [u32],
     /// Text of a string id.
     pub text: &'a dyn Fn(u32) -> Option<Arc<str>>,
     /// Normalised text of a statement.
@@ -80,6 +78,8 @@ pub struct Output {
     pub spans: Vec<Span>,
     /// Pieces of connections (the visits), of handshakes, and of requests that have several.
     pub segments: Vec<Segment>,
+    /// Visits of all connections made to follow each other, sorted by span and begin.
+    pub visits: Vec<Segment>,
     /// Pieces of all requests, sorted by span and begin.
     pub pieces: Vec<Segment>,
     /// Between the visits of connections, sorted by connection and begin.
@@ -109,53 +109,58 @@ impl Request {
     }
 }
 
-struct Builder<'a> {
+/// Builds all spans from events in the order of time.
+pub struct Builder<'a> {
     cx: &'a Context<'a>,
+    /// How far time has come.
+    at: i64,
     spans: Vec<Span>,
     open: Vec<bool>,
     visits: Vec<Segment>,
     pieces: Vec<Segment>,
     gaps: Vec<Gap>,
-    connections: HashMap<u64, Connection>,
+    connections: FxHashMap<u64, Connection>,
     /// Keys that were closed.
-    closed: HashSet<u64>,
-    actors: HashMap<u32, Actor>,
+    closed: FxHashSet<u64>,
+    /// By thread.
+    actors: Vec<Actor>,
     /// Pooled connections in use, by identity.
-    uses: HashMap<u64, u32>,
+    uses: FxHashMap<u64, u32>,
     /// Named spans that are open, by their id.
-    users: HashMap<u64, u32>,
+    users: FxHashMap<u64, u32>,
     /// All events have been taken: what is closed now was open at the end of the recording.
     at_the_end: bool,
 }
 
-/// Builds all spans from events in the order of time.
-pub fn build(events: &[Event], cx: &Context) -> Output {
-    let mut b = Builder {
-        cx,
-        spans: Vec::new(),
-        open: Vec::new(),
-        visits: Vec::new(),
-        pieces: Vec::new(),
-        gaps: Vec::new(),
-        connections: HashMap::new(),
-        closed: HashSet::new(),
-        actors: HashMap::new(),
-        uses: HashMap::new(),
-        users: HashMap::new(),
-        at_the_end: false,
-    };
-    let mut at = cx.begin;
-    for (e, &thread) in events.iter().zip(cx.actors) {
-        if thread != NONE {
-            at = e.ts.clamp(at, cx.end.max(at)); // time never goes back, whatever the spool says
-            b.event(e, thread, at);
+impl<'a> Builder<'a> {
+    /// Nothing was said yet.
+    pub fn new(cx: &'a Context<'a>) -> Builder<'a> {
+        Builder {
+            cx,
+            at: cx.begin,
+            spans: Vec::new(),
+            open: Vec::new(),
+            visits: Vec::new(),
+            pieces: Vec::new(),
+            gaps: Vec::new(),
+            connections: FxHashMap::default(),
+            closed: FxHashSet::default(),
+            actors: Vec::new(),
+            uses: FxHashMap::default(),
+            users: FxHashMap::default(),
+            at_the_end: false,
         }
     }
-    b.finish()
-}
 
-impl Builder<'_> {
-    fn event(&mut self, e: &Event, thread: u32, ts: i64) {
+    /// Takes the next event, of a thread; [`NONE`] if it is not known.
+    pub fn event(&mut self, e: &Event, thread: u32) {
+        if thread != NONE {
+            self.at = e.ts.clamp(self.at, self.cx.end.max(self.at)); // time never goes back, whatever the spool says
+            self.take(e, thread, self.at);
+        }
+    }
+
+    fn take(&mut self, e: &Event, thread: u32, ts: i64) {
         match e.kind {
             ev::CONN_OPEN => self.connection_opens(e, thread, ts),
             ev::CONN_CLOSE => self.connection_closes(e.a, thread, ts),
@@ -191,7 +196,11 @@ impl Builder<'_> {
     }
 
     fn actor(&mut self, thread: u32) -> &mut Actor {
-        self.actors.entry(thread).or_default()
+        let at = thread as usize;
+        if self.actors.len() <= at {
+            self.actors.resize_with(at + 1, Actor::default);
+        }
+        &mut self.actors[at]
     }
 
     fn span(&mut self, id: u32) -> &mut Span {
@@ -255,10 +264,16 @@ impl Builder<'_> {
         span.complete &= complete;
         span.open = still_open;
         let began_on = span.thread as u32;
-        for t in [began_on, thread] {
-            if let Some(actor) = self.actors.get_mut(&t) {
-                actor.stack.retain(|&s| s != id);
-            }
+        self.not_on(began_on, id);
+        if thread != began_on {
+            self.not_on(thread, id);
+        }
+    }
+
+    /// Takes a span from an actor's stack.
+    fn not_on(&mut self, thread: u32, id: u32) {
+        if let Some(actor) = self.actors.get_mut(thread as usize) {
+            actor.stack.retain(|&s| s != id);
         }
     }
 }

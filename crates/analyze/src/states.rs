@@ -33,6 +33,7 @@
 use std::collections::{HashMap, HashSet};
 
 use loadline_trace::spool::kernel::{self, Record};
+use rustc_hash::FxHashMap;
 
 use crate::model::{BY_THREAD_ID, Interval, NONE, State, Woken};
 
@@ -277,7 +278,7 @@ pub struct Machine<'a> {
     begin: i64,
     end: i64,
     seen: &'a HashMap<u32, Seen>,
-    threads: HashMap<u32, Thread>,
+    threads: FxHashMap<u32, Thread>,
     done: Vec<Life>,
     /// Thread of the target that is on each CPU.
     on_cpu: Vec<Option<u32>>,
@@ -290,7 +291,7 @@ impl<'a> Machine<'a> {
             begin,
             end,
             seen,
-            threads: HashMap::new(),
+            threads: FxHashMap::default(),
             done: Vec::new(),
             on_cpu: Vec::new(),
         }
@@ -359,17 +360,19 @@ impl<'a> Machine<'a> {
     }
 
     fn thread(&mut self, tid: u32, ts: i64) -> &mut Thread {
-        let (begin, seen) = (self.begin, self.seen.get(&tid));
-        self.threads.entry(tid).or_insert_with(|| match seen {
-            Some(seen) if seen.ts <= ts => {
-                let doubt_until = seen.ts.saturating_add(DOUBT_NS);
-                Thread {
-                    doubt_until,
-                    ..Thread::new(tid, begin, first(seen))
+        let (begin, seen) = (self.begin, self.seen);
+        self.threads
+            .entry(tid)
+            .or_insert_with(|| match seen.get(&tid) {
+                Some(seen) if seen.ts <= ts => {
+                    let doubt_until = seen.ts.saturating_add(DOUBT_NS);
+                    Thread {
+                        doubt_until,
+                        ..Thread::new(tid, begin, first(seen))
+                    }
                 }
-            }
-            _ => Thread::new(tid, begin, Now::Undecided(false)),
-        })
+                _ => Thread::new(tid, begin, Now::Undecided(false)),
+            })
     }
 
     /// Ends the recording. Threads that only `/proc` knew are there too.

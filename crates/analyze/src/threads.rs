@@ -7,13 +7,12 @@
 
 pub mod kind;
 
-use std::collections::HashMap;
-
 use loadline_trace::spool::agent::{Event, kind as ev};
 use loadline_trace::spool::procfs::Line;
 use loadline_trace::spool::session::Session;
 use loadline_trace::spool::threaddump;
 use loadline_trace::tables;
+use rustc_hash::FxHashMap;
 
 use crate::model::NONE;
 use crate::states::Life;
@@ -76,9 +75,11 @@ impl Info {
 pub struct Threads {
     /// The threads.
     pub list: Vec<Info>,
-    by_tid: HashMap<u32, Vec<u32>>,
-    by_nstid: HashMap<u32, Vec<u32>>,
-    by_java: HashMap<u64, u32>,
+    by_tid: FxHashMap<u32, Vec<u32>>,
+    by_nstid: FxHashMap<u32, Vec<u32>>,
+    by_java: FxHashMap<u64, u32>,
+    /// Whether the agent told of mounts: there are virtual threads, and a JDK that says where they are.
+    pub tells_mounts: bool,
 }
 
 /// The recording's limits, and whether the target's thread ids are the recorder's.
@@ -105,12 +106,12 @@ impl Scope {
 }
 
 impl Threads {
-    /// Puts the sources together.
+    /// Puts the sources together; `events` are the agent's, by time.
     pub fn new(
         scope: Scope,
         lives: &[Life],
         proc: &[Line],
-        events: &[Event],
+        events: impl Iterator<Item = Event>,
         text: &dyn Fn(u32) -> Option<String>,
     ) -> Threads {
         let mut threads = Threads::default();
@@ -225,10 +226,11 @@ impl Threads {
         &mut self,
         scope: Scope,
         lives: usize,
-        events: &[Event],
+        events: impl Iterator<Item = Event>,
         text: &dyn Fn(u32) -> Option<String>,
     ) {
         for e in events {
+            self.tells_mounts |= e.kind == ev::MOUNT;
             let ts = e.ts.clamp(scope.begin, scope.end);
             match e.kind {
                 ev::THREAD if e.virtual_id == 0 => {
@@ -346,8 +348,8 @@ impl Threads {
 }
 
 /// Recorder's id to target's id, as `/proc` said.
-fn namespaces(proc: &[Line]) -> HashMap<u32, u32> {
-    let mut map = HashMap::new();
+fn namespaces(proc: &[Line]) -> FxHashMap<u32, u32> {
+    let mut map = FxHashMap::default();
     for line in proc {
         if let Line::Threads { threads, .. } = line {
             map.extend(threads.iter().map(|t| (t.tid as u32, t.nstid as u32)));
@@ -410,7 +412,7 @@ mod tests {
             states: vec![],
         };
         let events = [event(5, ev::THREAD, 33, 0, 12, 0)];
-        let t = Threads::new(SCOPE, &[life], &proc, &events, &named);
+        let t = Threads::new(SCOPE, &[life], &proc, events.into_iter(), &named);
         let rows: Vec<_> = t.rows(9).collect();
         assert_eq!(rows.len(), 1);
         assert_eq!((rows[0].tid, rows[0].java_id), (Some(7001), Some(33)));
@@ -428,7 +430,13 @@ mod tests {
             end,
             states: vec![],
         };
-        let t = Threads::new(SCOPE, &[life(0, 20), life(40, 100)], &[], &[], &named);
+        let t = Threads::new(
+            SCOPE,
+            &[life(0, 20), life(40, 100)],
+            &[],
+            std::iter::empty(),
+            &named,
+        );
         assert_eq!(t.by_tid(5, 10), Some(0));
         assert_eq!(t.by_tid(5, 30), Some(0));
         assert_eq!(t.by_tid(5, 60), Some(1));
@@ -448,7 +456,7 @@ mod tests {
             event(10, ev::SWITCH_TO, 77, 0, 5, 77),
             event(11, ev::PARK, 0, 0, 5, 77),
         ];
-        let t = Threads::new(SCOPE, &[life], &[], &events, &|_| None);
+        let t = Threads::new(SCOPE, &[life], &[], events.into_iter(), &|_| None);
         assert_eq!(t.actor(&events[1]), 1);
         let rows: Vec<_> = t.rows(9).collect();
         assert_eq!((rows[0].kind, rows[1].kind), ("carrier", "virtual"));
@@ -471,7 +479,7 @@ mod tests {
             event(20, ev::THREAD, 33, 0, 2, 0),
             event(60, ev::THREAD_END, 33, 0, 2, 0),
         ];
-        let t = Threads::new(SCOPE, &[], &proc, &events, &|_| None);
+        let t = Threads::new(SCOPE, &[], &proc, events.into_iter(), &|_| None);
         let lives: Vec<_> = t.rows(9).map(|r| (r.name, r.begin_ns, r.end_ns)).collect();
         let want = [("a", 0, 100), ("b", 0, 60), ("c", 5, 100)];
         assert_eq!(lives, want.map(|(n, b, e)| (n.to_string(), b, e)));

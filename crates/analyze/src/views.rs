@@ -35,7 +35,7 @@ pub struct View {
 }
 
 /// Every view, in the order in which they build on each other.
-pub const ALL: [View; 10] = [
+pub const ALL: [View; 11] = [
     View {
         name: "wakings",
         doc: "A blocked interval that somebody ended: thread, thread_name, begin_ns, end_ns, cause, wait, waker, waker_name (null if no thread of the target did), interrupt.",
@@ -92,33 +92,17 @@ pub const ALL: [View; 10] = [
         sql: include_str!("views/critical_path.sql"),
     },
     View {
+        name: "lock_owners_within(begin_ns, end_ns)",
+        doc: "As lock_owners, of the time between two moments only.",
+        example: "SELECT class, ms(sum(held_ns)) AS held FROM lock_owners_within((SELECT min(begin_ns) FROM spans), (SELECT max(end_ns) FROM spans)) GROUP BY class ORDER BY held DESC",
+        sql: include_str!("views/lock_owners.sql"),
+    },
+    View {
         name: "lock_owners",
         doc: "Per lock, what its owners were doing while others waited for it: class, object, held_ns, running_ns, runnable_ns, lock_ns (they waited for another), io_ns, other_ns.",
         example: "SELECT class, ms(sum(held_ns)) AS held, round(sum(runnable_ns) / sum(held_ns), 2) AS runnable FROM lock_owners GROUP BY class ORDER BY held DESC",
         sql: "CREATE VIEW lock_owners AS
-            WITH ends AS (
-                SELECT class, object, owner, end_ns AS ts, 1 AS sign FROM lock_holds WHERE owner IS NOT NULL AND end_ns > begin_ns
-                UNION ALL
-                SELECT class, object, owner, begin_ns, -1 FROM lock_holds WHERE owner IS NOT NULL AND end_ns > begin_ns),
-            sums AS (
-                SELECT thread, begin_ns, end_ns, cause,
-                    coalesce(sum(if(cause = 'running', end_ns - begin_ns, 0)) OVER before, 0)::BIGINT AS running,
-                    coalesce(sum(if(cause = 'runnable', end_ns - begin_ns, 0)) OVER before, 0)::BIGINT AS runnable,
-                    coalesce(sum(if(cause = 'lock', end_ns - begin_ns, 0)) OVER before, 0)::BIGINT AS lock,
-                    coalesce(sum(if(cause IN ('socket', 'file'), end_ns - begin_ns, 0)) OVER before, 0)::BIGINT AS io
-                FROM states WHERE thread IN (SELECT owner FROM lock_holds)
-                WINDOW before AS (PARTITION BY thread ORDER BY begin_ns ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)),
-            moments AS (
-                SELECT e.class, e.object, e.sign, e.ts, s.running, s.runnable, s.lock, s.io, s.cause, least(e.ts, s.end_ns) - s.begin_ns AS since
-                FROM ends e ASOF JOIN sums s ON s.thread = e.owner AND s.begin_ns <= e.ts),
-            spent AS (
-                SELECT class, object, sum(sign * ts)::BIGINT AS held_ns,
-                    sum(sign * (running + if(cause = 'running', since, 0)))::BIGINT AS running_ns,
-                    sum(sign * (runnable + if(cause = 'runnable', since, 0)))::BIGINT AS runnable_ns,
-                    sum(sign * (lock + if(cause = 'lock', since, 0)))::BIGINT AS lock_ns,
-                    sum(sign * (io + if(cause IN ('socket', 'file'), since, 0)))::BIGINT AS io_ns
-                FROM moments GROUP BY class, object)
-            SELECT *, held_ns - running_ns - runnable_ns - lock_ns - io_ns AS other_ns FROM spent",
+            SELECT * FROM lock_owners_within(-9223372036854775807, 9223372036854775807)",
     },
     View {
         name: "locks",

@@ -16,49 +16,69 @@ const DESCRIBED_WITHIN_NS: i64 = 5_000_000_000;
 /// The agent counts heap in units of 4 KiB.
 const HEAP_UNIT: i64 = 4096;
 
-/// The pauses, by begin, cut to the recording.
-pub fn pauses(
-    events: &[Event],
+/// The pauses, as the agent's events tell of them.
+pub struct Pauses<'a> {
     begin: i64,
     end: i64,
-    text: &dyn Fn(u32) -> Option<Arc<str>>,
-) -> Vec<Vm> {
-    let mut pauses: Vec<Vm> = Vec::new();
-    let mut described: Vec<bool> = Vec::new();
-    let mut open: Option<i64> = None;
-    let mut seen_any = false;
-    for e in events {
-        let ts = e.ts.clamp(begin, end);
+    text: &'a dyn Fn(u32) -> Option<Arc<str>>,
+    pauses: Vec<Vm>,
+    described: Vec<bool>,
+    open: Option<i64>,
+    seen_any: bool,
+}
+
+impl<'a> Pauses<'a> {
+    /// Of a recording from `begin` to `end`.
+    pub fn new(begin: i64, end: i64, text: &'a dyn Fn(u32) -> Option<Arc<str>>) -> Pauses<'a> {
+        Pauses {
+            begin,
+            end,
+            text,
+            pauses: Vec::new(),
+            described: Vec::new(),
+            open: None,
+            seen_any: false,
+        }
+    }
+
+    /// Takes the next event, by time; those that are not the collector's are passed over.
+    pub fn event(&mut self, e: &Event) {
+        let ts = e.ts.clamp(self.begin, self.end);
         match e.kind {
             ev::GC_START => {
-                open = Some(ts);
-                seen_any = true;
+                self.open = Some(ts);
+                self.seen_any = true;
             }
             ev::GC_END => {
                 // The first end without a start: a pause that was under way at the begin.
-                if let Some(from) = open.take().or((!seen_any).then_some(begin)) {
-                    pauses.push(pause(from, ts));
-                    described.push(false);
+                let under_way = (!self.seen_any).then_some(self.begin);
+                if let Some(from) = self.open.take().or(under_way) {
+                    self.pauses.push(pause(from, ts));
+                    self.described.push(false);
                 }
-                seen_any = true;
+                self.seen_any = true;
             }
             ev::GC_INFO => {
-                let target = (0..pauses.len())
+                let target = (0..self.pauses.len())
                     .rev()
-                    .take_while(|&i| ts - pauses[i].end_ns <= DESCRIBED_WITHIN_NS)
-                    .find(|&i| !described[i]);
+                    .take_while(|&i| ts - self.pauses[i].end_ns <= DESCRIBED_WITHIN_NS)
+                    .find(|&i| !self.described[i]);
                 if let Some(i) = target {
-                    described[i] = true;
-                    describe(&mut pauses[i], e, text);
+                    self.described[i] = true;
+                    describe(&mut self.pauses[i], e, self.text);
                 }
             }
             _ => {}
         }
     }
-    if let Some(from) = open {
-        pauses.push(pause(from, end));
+
+    /// All of them, by begin, cut to the recording.
+    pub fn finish(mut self) -> Vec<Vm> {
+        if let Some(from) = self.open {
+            self.pauses.push(pause(from, self.end));
+        }
+        self.pauses
     }
-    pauses
 }
 
 /// Safepoints without a pause of a collection in them, by begin, cut to the recording. `pauses` by begin.
@@ -130,6 +150,12 @@ mod tests {
         (id != 0).then(|| format!("s{id}").into())
     }
 
+    fn pauses(events: &[Event], begin: i64, end: i64) -> Vec<Vm> {
+        let mut pauses = Pauses::new(begin, end, &text);
+        events.iter().for_each(|e| pauses.event(e));
+        pauses.finish()
+    }
+
     #[test]
     fn a_pause_is_described_by_what_comes_after_it() {
         let heap = 3u64 << 32 | 2;
@@ -142,7 +168,6 @@ mod tests {
             ],
             0,
             100,
-            &text,
         );
         assert_eq!((vm[0].begin_ns, vm[0].end_ns), (10, 20));
         assert_eq!((&*vm[0].name, &*vm[0].cause), ("s8", "s7"));
@@ -190,7 +215,6 @@ mod tests {
             ],
             5,
             100,
-            &text,
         );
         assert_eq!(
             vm.iter()

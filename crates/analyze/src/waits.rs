@@ -5,12 +5,13 @@
 //! An end without a begin is a wait that was under way when the recording began, if it is the
 //! first that its thread said at all; later it is a torn pair, and dropped.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use loadline_trace::spool::agent::{Event, kind as ev};
 use loadline_trace::tables::Wait;
+use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::intervals::Places;
 use crate::model::{Interval, NONE};
 
 /// Names of `waits.kind`.
@@ -26,8 +27,6 @@ pub struct Context<'a> {
     pub begin: i64,
     /// End of the recording.
     pub end: i64,
-    /// Thread of each event, by index; [`NONE`] if it is not known.
-    pub actors: &'a [u32],
     /// Life of a thread.
     pub life: &'a dyn Fn(u32) -> (i64, i64),
     /// Thread of a Java id.
@@ -36,29 +35,43 @@ pub struct Context<'a> {
     pub text: &'a dyn Fn(u32) -> Option<Arc<str>>,
 }
 
-/// All waits, by begin; a wait's index is its id.
-pub fn pair(events: &[Event], cx: &Context) -> Vec<Wait> {
-    let mut open: HashMap<u32, Vec<Wait>> = HashMap::new();
-    let mut said: HashMap<u32, ()> = HashMap::new();
-    let mut done = Vec::new();
-    for (e, &thread) in events.iter().zip(cx.actors) {
-        if thread == NONE {
-            continue;
+/// Pairs the events of all threads.
+pub struct Pairing<'a> {
+    cx: &'a Context<'a>,
+    open: FxHashMap<u32, Vec<Wait>>,
+    /// Threads of which something was heard.
+    said: FxHashSet<u32>,
+    done: Vec<Wait>,
+}
+
+impl<'a> Pairing<'a> {
+    /// Nothing was said yet.
+    pub fn new(cx: &'a Context<'a>) -> Pairing<'a> {
+        Pairing {
+            cx,
+            open: FxHashMap::default(),
+            said: FxHashSet::default(),
+            done: Vec::new(),
         }
+    }
+
+    /// Takes the next event, by time, of a thread; [`NONE`] if it is not known.
+    pub fn event(&mut self, e: &Event, thread: u32) {
+        let of_waits = ev::MONITOR_ENTER..=ev::UNPARKED;
+        if thread == NONE || !(e.kind == ev::MOUNT || of_waits.contains(&e.kind)) {
+            return;
+        }
+        let cx = self.cx;
         let ts = e.ts.clamp(cx.begin, cx.end);
+        let stack = self.open.entry(thread).or_default();
         if e.kind == ev::MOUNT {
             // It is on a carrier again: if it left that to park, it parks no longer.
-            let stack = open.entry(thread).or_default();
             if stack.last().is_some_and(|w| w.kind == PARK) {
-                done.extend(stack.pop().map(|w| ended(w, e, ts)));
+                self.done.extend(stack.pop().map(|w| ended(w, e, ts)));
             }
-            continue;
+            return;
         }
-        if !(ev::MONITOR_ENTER..=ev::UNPARKED).contains(&e.kind) {
-            continue;
-        }
-        let first = said.insert(thread, ()).is_none();
-        let stack = open.entry(thread).or_default();
+        let first = self.said.insert(thread);
         match e.kind {
             ev::MONITOR_ENTER => stack.push(begun(e, thread, ts, MONITOR_ENTER, cx)),
             ev::MONITOR_WAIT => stack.push(begun(e, thread, ts, MONITOR_WAIT, cx)),
@@ -71,27 +84,32 @@ pub fn pair(events: &[Event], cx: &Context) -> Vec<Wait> {
                 };
                 if let Some(at) = stack.iter().rposition(|w| w.kind == kind) {
                     stack.truncate(at + 1);
-                    done.extend(stack.pop().map(|w| ended(w, e, ts)));
+                    self.done.extend(stack.pop().map(|w| ended(w, e, ts)));
                 } else if first {
                     let (begin, _) = (cx.life)(thread);
                     let w = begun(e, thread, begin.max(cx.begin).min(ts), kind, cx);
-                    done.push(ended(w, e, ts));
+                    self.done.push(ended(w, e, ts));
                 }
             }
         }
     }
-    for (thread, stack) in open {
-        let (_, end) = (cx.life)(thread);
-        done.extend(stack.into_iter().map(|mut w| {
-            w.end_ns = end.min(cx.end).max(w.begin_ns);
-            w
-        }));
+
+    /// All waits, by begin; a wait's index is its id.
+    pub fn finish(self) -> Vec<Wait> {
+        let mut done = self.done;
+        for (thread, stack) in self.open {
+            let (_, end) = (self.cx.life)(thread);
+            done.extend(stack.into_iter().map(|mut w| {
+                w.end_ns = end.min(self.cx.end).max(w.begin_ns);
+                w
+            }));
+        }
+        done.sort_by_key(|w| (w.begin_ns, w.thread));
+        for (id, w) in done.iter_mut().enumerate() {
+            w.id = id as i64;
+        }
+        done
     }
-    done.sort_by_key(|w| (w.begin_ns, w.thread));
-    for (id, w) in done.iter_mut().enumerate() {
-        w.id = id as i64;
-    }
-    done
 }
 
 fn begun(e: &Event, thread: u32, ts: i64, kind: &'static str, cx: &Context) -> Wait {
@@ -134,11 +152,13 @@ pub fn resolve_wakers(
     states: &[Vec<Interval>],
     thread_of: &dyn Fn(u32, i64) -> Option<u32>,
 ) {
+    let places = Places::new(states.len());
     for w in waits {
-        let Some(states) = states.get(w.thread as usize) else {
+        let thread = w.thread as usize;
+        let Some(states) = states.get(thread) else {
             continue;
         };
-        let after = states.partition_point(|i| i.begin < w.end_ns);
+        let after = places.first(thread, states, |i| i.begin >= w.end_ns);
         let woken = states[..after]
             .iter()
             .rev()
@@ -190,12 +210,13 @@ mod tests {
         let cx = Context {
             begin: 0,
             end: 100,
-            actors: &vec![0; events.len()],
             life: &|_| (0, 90),
             by_java: &|id| Some(id as u32),
             text: &|_| Some("x.Y".into()),
         };
-        pair(events, &cx)
+        let mut pairing = Pairing::new(&cx);
+        events.iter().for_each(|e| pairing.event(e, 0));
+        pairing.finish()
     }
 
     fn shape(waits: &[Wait]) -> Vec<(i64, i64, &str, &str)> {

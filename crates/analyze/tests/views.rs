@@ -19,46 +19,51 @@ fn convoy() -> (tempfile::TempDir, Trace) {
 }
 
 fn recording() -> Recording {
-    let mut r = Recording::new(0, 1000 * MS);
-    r.threads(
-        MS,
-        &[
-            (11, "exec-1", 'S'),
-            (12, "exec-2", 'S'),
-            (13, "exec-3", 'S'),
-        ],
-    );
-    let futex = Some(libc::SYS_futex as u32);
-    let mut zero = KernelSpool::default();
-    zero.waking(100 * MS, 11, 13)
-        .switch(102 * MS, 0, 0, LEFT_RUNNABLE, 11);
-    zero.switch_in(150 * MS, 0, 11, LEFT_BLOCKED, 0, futex, None);
-    zero.waking(190 * MS, 11, 12)
-        .switch(200 * MS, 0, 0, LEFT_RUNNABLE, 11);
-    zero.switch_in(300 * MS, 0, 11, LEFT_BLOCKED, 0, futex, None);
-    let mut one = KernelSpool::default();
-    one.waking(119 * MS, 12, 13)
-        .switch(120 * MS, 1, 0, LEFT_RUNNABLE, 12);
-    one.switch_in(160 * MS, 1, 12, LEFT_BLOCKED, 0, futex, None);
-    one.waking(180 * MS, 12, 13)
-        .switch(185 * MS, 1, 0, LEFT_RUNNABLE, 12);
-    one.switch_in(400 * MS, 1, 12, LEFT_BLOCKED, 0, futex, None);
-    let mut two = KernelSpool::default();
-    two.waking(10 * MS, 13, 12)
-        .switch(11 * MS, 2, 0, LEFT_RUNNABLE, 13);
-    r.kernel = vec![zero, one, two];
+    let ran: [&[Stretch]; 3] = [
+        &[(100, 13, 102, Some(150)), (190, 12, 200, Some(300))],
+        &[(119, 13, 120, Some(160)), (180, 13, 185, Some(400))],
+        &[(10, 12, 11, None)],
+    ];
+    let mut r = workers(ran, [90, 103, 121, 125], &[(11, 149, 201)]);
     let a = &mut r.agent;
-    for (tid, name) in [(11, "exec-1"), (12, "exec-2"), (13, "exec-3")] {
-        a.event(tid, 2 * MS, ev::THREAD, u64::from(tid) + 20, 0, name);
-    }
-    a.event(12, 90 * MS, ev::CONN_OPEN, 7, 5000, "127.0.0.1");
     a.event(12, 115 * MS, ev::SPAN_BEGIN, 5, 0, "job");
     a.event(12, 300 * MS, ev::SPAN_END, 5, 0, "");
-    a.event(11, 103 * MS, ev::VISIT_BEGIN, 7, 0, "");
-    a.event(11, 121 * MS, ev::REQUEST_PARSE, 0, 0, "");
-    a.event(11, 125 * MS, ev::REQUEST, 0, 0, "GET /item/17");
-    a.event(11, 149 * MS, ev::MONITOR_ENTER, 99, 0, "shop.Cache");
-    a.event(11, 201 * MS, ev::MONITOR_ENTERED, 99, 0, "shop.Cache");
+    r
+}
+
+/// A time on a CPU, in ms: when it was woken, by which thread, there from, and to, if it left.
+type Stretch = (i64, u32, i64, Option<i64>);
+
+/// Three workers, 11 to 13, each on a CPU of its own. 11 serves a request until 250 ms on a connection; it is opened, visited,
+/// parsed and its request begins at `at`. Of each (thread, from, to) a wait for the cache's monitor.
+fn workers(ran: [&[Stretch]; 3], at: [i64; 4], waits: &[(u32, i64, i64)]) -> Recording {
+    const WORKERS: [(u32, &str); 3] = [(11, "exec-1"), (12, "exec-2"), (13, "exec-3")];
+    let mut r = Recording::new(0, 1000 * MS);
+    r.threads(MS, &WORKERS.map(|(tid, name)| (tid as i32, name, 'S')));
+    let futex = Some(libc::SYS_futex as u32);
+    for ((cpu, (tid, name)), ran) in (0..).zip(WORKERS).zip(ran) {
+        let mut k = KernelSpool::default();
+        for &(woken, by, from, to) in ran {
+            k.waking(woken * MS, tid, by)
+                .switch(from * MS, cpu, 0, LEFT_RUNNABLE, tid);
+            if let Some(to) = to {
+                k.switch_in(to * MS, cpu, tid, LEFT_BLOCKED, 0, futex, None);
+            }
+        }
+        r.kernel.push(k);
+        r.agent
+            .event(tid, 2 * MS, ev::THREAD, u64::from(tid) + 20, 0, name);
+    }
+    let a = &mut r.agent;
+    let [opened, visited, parsed, begun] = at.map(|ms| ms * MS);
+    a.event(12, opened, ev::CONN_OPEN, 7, 5000, "127.0.0.1");
+    a.event(11, visited, ev::VISIT_BEGIN, 7, 0, "");
+    a.event(11, parsed, ev::REQUEST_PARSE, 0, 0, "");
+    a.event(11, begun, ev::REQUEST, 0, 0, "GET /item/17");
+    for &(tid, from, to) in waits {
+        a.event(tid, from * MS, ev::MONITOR_ENTER, 99, 0, "shop.Cache");
+        a.event(tid, to * MS, ev::MONITOR_ENTERED, 99, 0, "shop.Cache");
+    }
     a.event(11, 240 * MS, ev::STATUS, 0, 200, "");
     a.event(11, 250 * MS, ev::REQUEST_END, 0, 0, "");
     a.event(11, 260 * MS, ev::VISIT_END, 7, 0, "");
@@ -133,51 +138,12 @@ fn the_critical_path_goes_through_those_who_were_waited_for_and_adds_up() {
 /// 11 waits for a lock from 100 to 200 ms. 12 has it until 150 and hands it to 13, which waited since 120 and did something
 /// else before; 13 hands it to 11.
 fn handed_on() -> Recording {
-    let mut r = Recording::new(0, 1000 * MS);
-    r.threads(
-        MS,
-        &[
-            (11, "exec-1", 'S'),
-            (12, "exec-2", 'S'),
-            (13, "exec-3", 'S'),
-        ],
-    );
-    let futex = Some(libc::SYS_futex as u32);
-    let mut zero = KernelSpool::default();
-    zero.waking(50 * MS, 11, 13)
-        .switch(50 * MS, 0, 0, LEFT_RUNNABLE, 11);
-    zero.switch_in(100 * MS, 0, 11, LEFT_BLOCKED, 0, futex, None);
-    zero.waking(200 * MS, 11, 13)
-        .switch(200 * MS, 0, 0, LEFT_RUNNABLE, 11);
-    zero.switch_in(300 * MS, 0, 11, LEFT_BLOCKED, 0, futex, None);
-    let mut one = KernelSpool::default();
-    one.waking(20 * MS, 12, 11)
-        .switch(20 * MS, 1, 0, LEFT_RUNNABLE, 12);
-    one.switch_in(400 * MS, 1, 12, LEFT_BLOCKED, 0, futex, None);
-    let mut two = KernelSpool::default();
-    two.waking(10 * MS, 13, 12)
-        .switch(10 * MS, 2, 0, LEFT_RUNNABLE, 13);
-    two.switch_in(120 * MS, 2, 13, LEFT_BLOCKED, 0, futex, None);
-    two.waking(150 * MS, 13, 12)
-        .switch(150 * MS, 2, 0, LEFT_RUNNABLE, 13);
-    two.switch_in(400 * MS, 2, 13, LEFT_BLOCKED, 0, futex, None);
-    r.kernel = vec![zero, one, two];
-    let a = &mut r.agent;
-    for (tid, name) in [(11, "exec-1"), (12, "exec-2"), (13, "exec-3")] {
-        a.event(tid, 2 * MS, ev::THREAD, u64::from(tid) + 20, 0, name);
-    }
-    a.event(12, 30 * MS, ev::CONN_OPEN, 7, 5000, "127.0.0.1");
-    a.event(11, 51 * MS, ev::VISIT_BEGIN, 7, 0, "");
-    a.event(11, 52 * MS, ev::REQUEST_PARSE, 0, 0, "");
-    a.event(11, 53 * MS, ev::REQUEST, 0, 0, "GET /item/17");
-    for (tid, from, to) in [(11, 99, 201), (13, 119, 151)] {
-        a.event(tid, from * MS, ev::MONITOR_ENTER, 99, 0, "shop.Cache");
-        a.event(tid, to * MS, ev::MONITOR_ENTERED, 99, 0, "shop.Cache");
-    }
-    a.event(11, 240 * MS, ev::STATUS, 0, 200, "");
-    a.event(11, 250 * MS, ev::REQUEST_END, 0, 0, "");
-    a.event(11, 260 * MS, ev::VISIT_END, 7, 0, "");
-    r
+    let ran: [&[Stretch]; 3] = [
+        &[(50, 13, 50, Some(100)), (200, 13, 200, Some(300))],
+        &[(20, 11, 20, Some(400))],
+        &[(10, 12, 10, Some(120)), (150, 12, 150, Some(400))],
+    ];
+    workers(ran, [30, 51, 52, 53], &[(11, 99, 201), (13, 119, 151)])
 }
 
 #[test]

@@ -15,8 +15,10 @@
 //!
 //! This crate gives shapes only. What the bytes mean is the business of `loadline-analyze`.
 
+mod encode;
 mod error;
 pub mod meta;
+mod order;
 pub mod private;
 pub mod read;
 pub mod schema1;

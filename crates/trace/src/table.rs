@@ -5,6 +5,7 @@ use std::sync::Arc;
 use duckdb::arrow::array::{
     ArrayRef, BooleanArray, Float64Array, Int32Array, Int64Array, RecordBatch, StringArray,
 };
+use duckdb::arrow::buffer::{BooleanBuffer, NullBuffer, ScalarBuffer};
 
 /// A column: its name, SQL type, whether it may be null, and what it means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,7 +33,9 @@ pub trait Row: Sized {
     /// The columns, in order.
     fn columns() -> Vec<Column>;
     /// Rows as an Arrow batch of the same columns.
-    fn batch(rows: &[Self]) -> RecordBatch;
+    fn batch<'a>(rows: impl ExactSizeIterator<Item = &'a Self> + Clone) -> RecordBatch
+    where
+        Self: 'a;
 }
 
 /// A Rust type that can be a column.
@@ -42,56 +45,84 @@ pub trait Cell: Sized {
     /// Whether null is allowed.
     const NULLABLE: bool;
     /// An Arrow array of the values.
-    fn array<'a>(values: impl Iterator<Item = &'a Self>) -> ArrayRef
+    fn array<'a>(values: impl ExactSizeIterator<Item = &'a Self> + Clone) -> ArrayRef
     where
         Self: 'a;
 }
 
-macro_rules! cell {
+/// Bits of all values.
+fn bits<T>(mut values: impl ExactSizeIterator<Item = T>, bit: impl Fn(T) -> bool) -> BooleanBuffer {
+    BooleanBuffer::collect_bool(values.len(), |_| values.next().is_some_and(&bit))
+}
+
+/// Which of the values are not null.
+fn valid<'a, T: 'a>(values: impl ExactSizeIterator<Item = &'a Option<T>>) -> Option<NullBuffer> {
+    Some(NullBuffer::new(bits(values, Option::is_some))).filter(|n| n.null_count() > 0)
+}
+
+macro_rules! number_cell {
     ($rust:ty, $sql:literal, $array:ty) => {
         impl Cell for $rust {
             const SQL: &'static str = $sql;
             const NULLABLE: bool = false;
-            fn array<'a>(values: impl Iterator<Item = &'a Self>) -> ArrayRef {
-                Arc::new(values.copied().map(Some).collect::<$array>())
+            fn array<'a>(values: impl ExactSizeIterator<Item = &'a Self> + Clone) -> ArrayRef {
+                let values: ScalarBuffer<$rust> = values.copied().collect();
+                Arc::new(<$array>::new(values, None))
             }
         }
         impl Cell for Option<$rust> {
             const SQL: &'static str = $sql;
             const NULLABLE: bool = true;
-            fn array<'a>(values: impl Iterator<Item = &'a Self>) -> ArrayRef {
-                Arc::new(values.copied().collect::<$array>())
+            fn array<'a>(values: impl ExactSizeIterator<Item = &'a Self> + Clone) -> ArrayRef {
+                let valid = valid(values.clone());
+                let values: ScalarBuffer<$rust> = values.map(|v| v.unwrap_or_default()).collect();
+                Arc::new(<$array>::new(values, valid))
             }
         }
     };
 }
 
-cell!(i64, "BIGINT", Int64Array);
-cell!(i32, "INTEGER", Int32Array);
-cell!(f64, "DOUBLE", Float64Array);
-cell!(bool, "BOOLEAN", BooleanArray);
-cell!(&'static str, "VARCHAR", StringArray);
+number_cell!(i64, "BIGINT", Int64Array);
+number_cell!(i32, "INTEGER", Int32Array);
+number_cell!(f64, "DOUBLE", Float64Array);
+
+impl Cell for bool {
+    const SQL: &'static str = "BOOLEAN";
+    const NULLABLE: bool = false;
+    fn array<'a>(values: impl ExactSizeIterator<Item = &'a Self> + Clone) -> ArrayRef {
+        Arc::new(BooleanArray::new(bits(values, |v| *v), None))
+    }
+}
+
+impl Cell for Option<bool> {
+    const SQL: &'static str = "BOOLEAN";
+    const NULLABLE: bool = true;
+    fn array<'a>(values: impl ExactSizeIterator<Item = &'a Self> + Clone) -> ArrayRef {
+        let valid = valid(values.clone());
+        Arc::new(BooleanArray::new(bits(values, |v| *v == Some(true)), valid))
+    }
+}
 
 macro_rules! text_cell {
     ($($rust:ty),*) => {$(
         impl Cell for $rust {
             const SQL: &'static str = "VARCHAR";
             const NULLABLE: bool = false;
-            fn array<'a>(values: impl Iterator<Item = &'a Self>) -> ArrayRef {
+            fn array<'a>(values: impl ExactSizeIterator<Item = &'a Self> + Clone) -> ArrayRef {
                 Arc::new(StringArray::from_iter_values(values.map(|v| -> &str { v.as_ref() })))
             }
         }
         impl Cell for Option<$rust> {
             const SQL: &'static str = "VARCHAR";
             const NULLABLE: bool = true;
-            fn array<'a>(values: impl Iterator<Item = &'a Self>) -> ArrayRef {
+            fn array<'a>(values: impl ExactSizeIterator<Item = &'a Self> + Clone) -> ArrayRef {
                 Arc::new(values.map(|v| v.as_ref().map(|v| -> &str { v.as_ref() })).collect::<StringArray>())
             }
         }
     )*};
 }
 
-text_cell!(String, Arc<str>);
+text_cell!(&'static str, String, Arc<str>);
 
 /// Defines a row type and its table.
 #[macro_export]
@@ -126,11 +157,13 @@ macro_rules! table {
                 } ),*]
             }
 
-            fn batch(rows: &[Self]) -> $crate::duckdb::arrow::array::RecordBatch {
+            fn batch<'a>(
+                rows: impl ExactSizeIterator<Item = &'a Self> + Clone,
+            ) -> $crate::duckdb::arrow::array::RecordBatch {
                 $crate::duckdb::arrow::array::RecordBatch::try_from_iter_with_nullable([
                     $( (
                         stringify!($col),
-                        <$ty as $crate::table::Cell>::array(rows.iter().map(|r| &r.$col)),
+                        <$ty as $crate::table::Cell>::array(rows.clone().map(|r| &r.$col)),
                         <$ty as $crate::table::Cell>::NULLABLE,
                     ) ),*
                 ])

@@ -1,10 +1,12 @@
 //! Writing the tables of a trace: each a Parquet file, a row group at a time.
 //!
 //! Rows come in the order of the table's sort column, so that nothing is held but the row group that
-//! is being filled. Where they cannot, and only then, they are gathered and sorted first.
+//! is being filled. Where they cannot, and only then, they are gathered and sorted first. Who makes the rows
+//! makes batches of them; encoding is another thread's ([`Encoder`]), of which each table has its own, so that the
+//! last of one table is written while the next begins.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File};
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use parquet::arrow::ArrowWriter;
@@ -13,14 +15,15 @@ use parquet::file::metadata::SortingColumn;
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::schema::types::ColumnPath;
 
+use crate::encode::Encoder;
 use crate::error::{Error, Result, io};
 use crate::meta::Meta;
-use crate::private;
 use crate::table::Row;
 use crate::{FORMAT, SCHEMA_VERSION};
+use crate::{order, private};
 
-/// Rows that become one Arrow batch.
-const BATCH: usize = 1 << 14;
+/// Rows that become one Arrow batch: as many as stay in a core's cache while each column is made of them.
+const BATCH: usize = 1 << 11;
 /// Rows of a row group: what a reader skips or reads as a whole.
 const ROW_GROUP: usize = 1 << 17;
 
@@ -32,6 +35,8 @@ pub struct TraceWriter {
     dir: PathBuf,
     staging: PathBuf,
     rows: BTreeMap<String, u64>,
+    /// Of the tables that have ended.
+    encoders: Vec<Encoder>,
 }
 
 impl TraceWriter {
@@ -47,14 +52,26 @@ impl TraceWriter {
             dir: dir.into(),
             staging,
             rows: BTreeMap::new(),
+            encoders: Vec::new(),
         })
     }
 
     /// Writes one whole table from rows in any order: they are held and sorted.
     pub fn table<R: Row>(&mut self, rows: impl IntoIterator<Item = R>) -> Result<()> {
-        let mut rows: Vec<R> = rows.into_iter().collect();
-        rows.sort_by_key(R::sort_key);
-        self.sorted(rows)
+        let rows: Vec<R> = rows.into_iter().collect();
+        let mut table = self.begin::<R>()?;
+        let mut batch: Vec<&R> = Vec::with_capacity(BATCH);
+        let mut sorted = order::sorted(&rows, R::sort_key);
+        loop {
+            batch.clear();
+            batch.extend(sorted.by_ref().take(BATCH).map(|at| &rows[at]));
+            if batch.is_empty() {
+                break;
+            }
+            table.count += batch.len() as u64;
+            table.file.write(R::batch(batch.iter().copied()))?;
+        }
+        self.end(table)
     }
 
     /// Writes one whole table from rows in the order of its sort column, as they come.
@@ -70,21 +87,23 @@ impl TraceWriter {
     pub fn begin<R: Row>(&self) -> Result<TableWriter<R>> {
         let path = self.staging.join(format!("{}.parquet", R::TABLE));
         let file = private::create(&path).map_err(io(&path))?;
-        let schema = R::batch(&[]).schema();
+        let schema = R::batch([].iter()).schema();
+        let file = ArrowWriter::try_new(file, schema, Some(properties::<R>()))?;
         Ok(TableWriter {
+            file: Encoder::new(&path, file)?,
             path,
-            file: ArrowWriter::try_new(file, schema, Some(properties::<R>()))?,
             batch: Vec::with_capacity(BATCH),
             last: i64::MIN,
             count: 0,
         })
     }
 
-    /// Ends it: it is whole.
+    /// Ends it: no row is missing.
     pub fn end<R: Row>(&mut self, mut table: TableWriter<R>) -> Result<()> {
         table.flush()?;
-        table.file.close()?;
+        table.file.end();
         self.rows.insert(R::TABLE.into(), table.count);
+        self.encoders.push(table.file);
         Ok(())
     }
 
@@ -92,6 +111,9 @@ impl TraceWriter {
     ///
     /// The raw spools stay: removing them is the caller's, once this returned.
     pub fn finish(self, mut meta: Meta) -> Result<Meta> {
+        for mut table in self.encoders {
+            table.wait()?;
+        }
         meta.format = FORMAT.into();
         meta.schema = SCHEMA_VERSION;
         meta.tables = self.rows;
@@ -118,7 +140,7 @@ impl TraceWriter {
 /// A table that is being written; [`TraceWriter::end`] makes it part of the trace.
 pub struct TableWriter<R> {
     path: PathBuf,
-    file: ArrowWriter<File>,
+    file: Encoder,
     batch: Vec<R>,
     /// Sort key of the last row.
     last: i64,
@@ -144,9 +166,11 @@ impl<R: Row> TableWriter<R> {
     }
 
     fn flush(&mut self) -> Result<()> {
-        self.count += self.batch.len() as u64;
-        self.file.write(&R::batch(&self.batch))?;
-        self.batch.clear();
+        if !self.batch.is_empty() {
+            self.count += self.batch.len() as u64;
+            self.file.write(R::batch(self.batch.iter()))?;
+            self.batch.clear();
+        }
         Ok(())
     }
 }
@@ -168,7 +192,12 @@ fn properties<R: Row>() -> WriterProperties {
             }]
         }));
     for c in columns {
-        let grows = c.name.ends_with("_ns") || matches!(c.name, "id" | "span");
+        if c.sql_type == "VARCHAR" {
+            // From the least text to the greatest nearly all lies in every row group: no reader could pass one over.
+            let path = ColumnPath::from(c.name);
+            properties = properties.set_column_statistics_enabled(path, EnabledStatistics::None);
+        }
+        let grows = c.name.ends_with("_ns") || matches!(c.name, "id" | "span" | "parent");
         if grows && c.sql_type == "BIGINT" {
             let path = ColumnPath::from(c.name);
             properties = properties

@@ -41,7 +41,7 @@ pub struct Api {
     trace: Trace,
     /// As JSON, once somebody asked.
     diagnosis: OnceLock<String>,
-    /// By class and by object, as JSON, once somebody asked.
+    /// Of the whole trace, by class and by object, as JSON, once somebody asked.
     locks: [OnceLock<String>; 2],
     /// Once somebody searched.
     names: OnceLock<Names>,
@@ -167,12 +167,18 @@ impl Api {
                         )));
                     }
                 };
+                let (begin, end) = params.range(duration)?;
+                if begin > 0 || end < duration {
+                    let told = locks(model, sql, by, (begin, end));
+                    return json(told.map_err(|e| Failure::internal(&e))?);
+                }
                 // Of the whole trace, and seconds of SQL where it is large: worked out once.
                 let known = &self.locks[by as usize];
                 if let Some(text) = known.get() {
                     return Ok(Answer::Json(text.clone()));
                 }
-                let told = locks(model, sql, by).map_err(|e| Failure::internal(&e))?;
+                let told =
+                    locks(model, sql, by, (0, duration)).map_err(|e| Failure::internal(&e))?;
                 let text =
                     serde_json::to_string(&told).map_err(|e| Failure::internal(&e.into()))?;
                 Ok(Answer::Json(known.get_or_init(|| text).clone()))

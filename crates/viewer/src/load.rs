@@ -1,4 +1,9 @@
 //! Reading a trace into a [`Model`], by SQL over its Parquet files.
+//!
+//! Tables are read in the order in which they lie, which is that of time: sorting them again would take longer
+//! than all the rest. States and spans, which are many, are read at the same time.
+
+mod spans;
 
 use std::collections::HashMap;
 
@@ -10,8 +15,7 @@ use loadline_trace::duckdb::{Connection, Row};
 
 use crate::counters::Counters;
 use crate::lane::{CLASSES, IDLE, Lane, UNKNOWN};
-use crate::model::{Detail, Mark, Model, NONE, Pause, Resource, Span, Thread, Wait};
-use crate::spans::{self, Piece, kind_index};
+use crate::model::{ById, Detail, Mark, Model, NONE, Pause, Resource, Thread, Wait};
 use crate::virtuals::{self, Virtual};
 use loadline_analyze::role::role;
 
@@ -34,7 +38,7 @@ pub fn load(trace: &Trace) -> Result<Model> {
         )?,
         names: Vec::new(),
         spans: Vec::new(),
-        span_index: HashMap::new(),
+        span_index: ById::default(),
         waits: HashMap::new(),
         resources: HashMap::new(),
         marks: HashMap::new(),
@@ -57,8 +61,27 @@ pub fn load(trace: &Trace) -> Result<Model> {
     counters(&db, &mut model).context("reading counters.parquet")?;
     model.gc = gc_lane(&model.pauses, model.duration());
     model.states.push(NOBODY.into());
-    states(&db, &mut model).context("reading states.parquet")?;
-    read_spans(&db, &mut model).context("reading spans.parquet")?;
+    let (index, threads): (ById, usize) = (
+        (model.thread_index.iter().map(|(id, i)| (*id, *i as u32))).collect(),
+        model.threads.len(),
+    );
+    let spans = std::thread::scope(|scope| -> Result<spans::Spans> {
+        let spans = scope.spawn(|| {
+            spans::read(&trace.sql()?, begin, &index, threads).context("reading spans.parquet")
+        });
+        states(&db, &mut model, &index).context("reading states.parquet")?;
+        match spans.join() {
+            Ok(spans) => spans,
+            Err(panic) => std::panic::resume_unwind(panic),
+        }
+    })?;
+    (model.spans, model.span_index, model.names) = (spans.list, spans.index, spans.names);
+    for (i, thread) in model.threads.iter_mut().enumerate() {
+        thread.requests = spans.requests[i];
+    }
+    for (thread, rows) in model.threads.iter_mut().zip(spans.rows) {
+        thread.rows = rows;
+    }
     for (fd, resource) in resources(&db, begin)? {
         model.resources.entry(fd).or_default().push(resource);
     }
@@ -249,7 +272,7 @@ fn list(texts: &[impl AsRef<str>]) -> String {
     format!("[{}]::VARCHAR[]", quoted.join(", "))
 }
 
-fn states(db: &Connection, model: &mut Model) -> Result<()> {
+fn states(db: &Connection, model: &mut Model, index: &ById) -> Result<()> {
     let begin = model.meta.begin_ns;
     let sql = format!(
         "SELECT thread, begin_ns - {begin}, end_ns - {begin},
@@ -259,20 +282,19 @@ fn states(db: &Connection, model: &mut Model) -> Result<()> {
            coalesce(list_position({syscalls}, syscall) - 1, {NONE})::SMALLINT,
            coalesce(fd, {NONE})::INTEGER, coalesce(waker, {NONE})::BIGINT,
            coalesce(waker_tid, {NONE})::INTEGER, coalesce(\"wait\", {NONE})::BIGINT
-         FROM states JOIN (SELECT id, kind = 'virtual' AS is_virtual FROM threads) ON id = thread
-         ORDER BY is_virtual, CASE WHEN is_virtual THEN 0 ELSE thread END, begin_ns, end_ns",
+         FROM states",
         classes = list(&CLASSES),
         states = list(&model.states),
         syscalls = list(&model.syscalls),
     );
     let mut statement = db.prepare(&sql)?;
     for batch in statement.query_arrow([])? {
-        add_states(model, &batch)?;
+        add_states(model, index, &batch)?;
     }
     Ok(())
 }
 
-fn add_states(model: &mut Model, batch: &RecordBatch) -> Result<()> {
+fn add_states(model: &mut Model, index: &ById, batch: &RecordBatch) -> Result<()> {
     let long = |i: usize| batch.column(i).as_primitive::<Int64Type>();
     let int = |i: usize| batch.column(i).as_primitive::<Int32Type>();
     let short = |i: usize| batch.column(i).as_primitive::<Int16Type>();
@@ -286,10 +308,10 @@ fn add_states(model: &mut Model, batch: &RecordBatch) -> Result<()> {
     let (fd, waker, waker_tid, wait) = (int(7), long(8), int(9), long(10));
     for i in 0..batch.num_rows() {
         let id = thread.value(i);
-        let Some(&index) = model.thread_index.get(&id) else {
+        let Some(&place) = index.get(&id) else {
             bail!("thread {id} has states but is not in threads.parquet");
         };
-        let t = &mut model.threads[index];
+        let t = &mut model.threads[place as usize];
         if !t.virtuals.is_empty() && t.lane.extent().1 < begin.value(i) {
             nobody(t, begin.value(i), model.states.len() - 1);
         }
@@ -310,10 +332,7 @@ fn add_states(model: &mut Model, batch: &RecordBatch) -> Result<()> {
             cpu: cpu.value(i),
             syscall: syscall.value(i),
             fd: fd.value(i),
-            waker: model
-                .thread_index
-                .get(&waker.value(i))
-                .map_or(NONE, |&w| w as i32),
+            waker: index.get(&waker.value(i)).map_or(NONE, |&w| w as i32),
             waker_tid: waker_tid.value(i),
             wait: wait.value(i),
         });
@@ -333,93 +352,4 @@ fn nobody(t: &mut Thread, until: i64, state: usize) {
         waker_tid: NONE,
         wait: NONE.into(),
     });
-}
-
-fn read_spans(db: &Connection, model: &mut Model) -> Result<()> {
-    let begin = model.meta.begin_ns;
-    let sql = "SELECT id, parent, kind, name, thread, end_thread, begin_ns, end_ns, status, resumed, peer_port, peer, complete
-               FROM spans ORDER BY begin_ns, id";
-    let mut names: HashMap<String, u32> = HashMap::new();
-    let index = |id: i64| model.thread_index.get(&id).copied();
-    let mut owners = Vec::new();
-    let spans = rows(db, sql, |r| {
-        let (kind, name): (String, String) = (r.get(2)?, r.get(3)?);
-        let next = names.len() as u32;
-        let (port, peer): (Option<i32>, Option<String>) = (r.get(10)?, r.get(11)?);
-        owners.push((index(r.get(4)?), index(r.get(5)?)));
-        Ok(Span {
-            id: r.get(0)?,
-            parent: r.get(1)?,
-            kind: kind_index(&kind, r.get(9)?),
-            name: *names.entry(name).or_insert(next),
-            end_thread: 0,
-            begin: r.get::<_, i64>(6)? - begin,
-            end: r.get::<_, i64>(7)? - begin,
-            status: r.get(8)?,
-            peer: peer.map(|p| port.map_or(p.clone(), |port| format!("{p}:{port}"))),
-            complete: r.get(12)?,
-        })
-    })?;
-    model.spans = spans;
-    model.names = vec![String::new(); names.len()];
-    for (name, i) in names {
-        model.names[i as usize] = name;
-    }
-    model.span_index = model
-        .spans
-        .iter()
-        .enumerate()
-        .map(|(i, s)| (s.id, i as u32))
-        .collect();
-
-    let mut pieces: Vec<Vec<Piece>> = vec![Vec::new(); model.threads.len()];
-    let mut segmented = vec![false; model.spans.len()];
-    for (span, thread, from, to) in rows(
-        db,
-        "SELECT span, thread, begin_ns, end_ns FROM segments",
-        |r| {
-            Ok((
-                r.get::<_, i64>(0)?,
-                r.get::<_, i64>(1)?,
-                r.get::<_, i64>(2)? - begin,
-                r.get::<_, i64>(3)? - begin,
-            ))
-        },
-    )? {
-        if let (Some(&span), Some(&thread)) =
-            (model.span_index.get(&span), model.thread_index.get(&thread))
-        {
-            segmented[span as usize] = true;
-            pieces[thread].push(Piece {
-                begin: from,
-                end: to,
-                span,
-                kind: model.spans[span as usize].kind,
-            });
-        }
-    }
-    for (i, (from, to)) in owners.into_iter().enumerate() {
-        let (Some(from), Some(to)) = (from, to) else {
-            continue;
-        };
-        let span = &mut model.spans[i];
-        span.end_thread = to;
-        if spans::KINDS[span.kind as usize] == "request" {
-            model.threads[to].requests += 1;
-        }
-        // A span that changed threads without segments has no place on any lane.
-        let connection = spans::KINDS[span.kind as usize] == "connection";
-        if !segmented[i] && !connection && from == to {
-            pieces[from].push(Piece {
-                begin: span.begin,
-                end: span.end,
-                span: i as u32,
-                kind: span.kind,
-            });
-        }
-    }
-    for (thread, pieces) in model.threads.iter_mut().zip(pieces) {
-        thread.rows = spans::rows(pieces);
-    }
-    Ok(())
 }

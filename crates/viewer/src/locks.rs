@@ -1,7 +1,7 @@
 //! What threads waited for of each other: locks, their waits and holds, and what their owners did meanwhile.
 //!
-//! All figures are those of the views `locks`, `lock_holds` and `lock_owners`, of the whole trace. A lock that nobody
-//! waited for is not here.
+//! All figures are those of the views `locks`, `lock_holds` and `lock_owners`, of a range of time: waits and holds are cut to
+//! it. A lock that nobody waited for then is not here.
 
 use anyhow::Result;
 use serde::Serialize;
@@ -60,9 +60,18 @@ pub struct Lock {
     longest: (i64, i64, i64),
 }
 
-/// The locks that threads waited for, longest first.
-pub fn locks(model: &Model, sql: Session<'_>, by: By) -> Result<Locks> {
+/// The locks that threads waited for within `[begin, end)`, longest first.
+pub fn locks(model: &Model, sql: Session<'_>, by: By, (begin, end): (i64, i64)) -> Result<Locks> {
     let zero = model.meta.begin_ns;
+    let (from, to) = (zero.saturating_add(begin), zero.saturating_add(end));
+    let cut = |rows: &str| {
+        format!(
+            "SELECT * REPLACE (greatest(begin_ns, {from}) AS begin_ns, least(end_ns, {to}) AS end_ns)
+             FROM {rows} WHERE begin_ns < {to} AND end_ns > {from}"
+        )
+    };
+    let waits_of = cut("lock_waits");
+    let holds_of = cut(&format!("lock_holds_within({from}, {to})"));
     let object = match by {
         By::Class => "NULL::BIGINT",
         By::Object => "object",
@@ -73,21 +82,22 @@ pub fn locks(model: &Model, sql: Session<'_>, by: By) -> Result<Locks> {
         )
     };
     let answer = sql.own(&format!(
-        "WITH w AS (
+        "WITH waits_within AS ({waits_of}),
+         w AS (
             SELECT class, {object} AS object, count(DISTINCT object) AS objects, if(mode(kind) = 'park', 'lock', 'monitor') AS kind,
                    count(*) AS waits, sum(end_ns - begin_ns)::BIGINT AS wait_ns, max(end_ns - begin_ns) AS longest_ns, count(DISTINCT thread) AS waiters,
                    arg_max(thread, end_ns - begin_ns) AS thread, arg_max(begin_ns, end_ns - begin_ns) AS longest_begin, arg_max(end_ns, end_ns - begin_ns) AS longest_end
-            FROM lock_waits GROUP BY ALL),
+            FROM waits_within GROUP BY ALL),
          steps AS (
-            SELECT class, object, begin_ns AS ts, 1 AS step FROM lock_waits UNION ALL SELECT class, object, end_ns, -1 FROM lock_waits),
+            SELECT class, object, begin_ns AS ts, 1 AS step FROM waits_within UNION ALL SELECT class, object, end_ns, -1 FROM waits_within),
          open AS (SELECT class, object, ts, sum(step) OVER (PARTITION BY class, object ORDER BY ts, step ROWS UNBOUNDED PRECEDING) AS waiting FROM steps),
          convoys AS (SELECT class, {object} AS object, max(waiting)::BIGINT AS convoy, arg_max(ts, waiting) AS convoy_at FROM open GROUP BY ALL),
-         holds AS (SELECT class, {object} AS object, owner, end_ns - begin_ns AS ns FROM lock_holds WHERE end_ns > begin_ns),
+         holds AS (SELECT class, {object} AS object, owner, end_ns - begin_ns AS ns FROM ({holds_of}) WHERE end_ns > begin_ns),
          held AS (SELECT class, object, count(*) AS holds, sum(ns)::BIGINT AS held_ns, max(ns) AS longest_hold_ns, count(DISTINCT owner) AS owners FROM holds GROUP BY ALL),
          of_owner AS (SELECT class, object, owner, sum(ns)::BIGINT AS ns FROM holds WHERE owner IS NOT NULL GROUP BY ALL),
          top AS (SELECT class, object, arg_max(owner, ns) AS owner, max(ns) AS ns FROM of_owner GROUP BY ALL),
          did AS (SELECT class, {object} AS object, sum(running_ns)::BIGINT AS a, sum(runnable_ns)::BIGINT AS b, sum(lock_ns)::BIGINT AS c,
-                        sum(io_ns)::BIGINT AS d, sum(other_ns)::BIGINT AS e FROM lock_owners GROUP BY ALL)
+                        sum(io_ns)::BIGINT AS d, sum(other_ns)::BIGINT AS e FROM lock_owners_within({from}, {to}) GROUP BY ALL)
          SELECT w.class, w.object, w.objects, w.kind, w.waits, w.wait_ns, w.longest_ns, w.waiters, c.convoy, c.convoy_at - {zero},
                 coalesce(h.holds, 0), coalesce(h.held_ns, 0), coalesce(h.longest_hold_ns, 0), t.name, coalesce(o.ns, 0), coalesce(h.owners, 0),
                 coalesce(d.a, 0), coalesce(d.b, 0), coalesce(d.c, 0), coalesce(d.d, 0), coalesce(d.e, 0),

@@ -163,6 +163,35 @@ pub struct Pause {
     pub heap_after: Option<i64>,
 }
 
+/// Where things are, by their ids in the trace, which are dense.
+#[derive(Debug, Default)]
+pub struct ById(Vec<u32>);
+
+impl ById {
+    /// Place of nothing.
+    const NOWHERE: u32 = u32::MAX;
+
+    /// The place of what has this id.
+    pub fn get(&self, id: &i64) -> Option<&u32> {
+        let place = self.0.get(usize::try_from(*id).ok()?)?;
+        (*place != ById::NOWHERE).then_some(place)
+    }
+}
+
+impl FromIterator<(i64, u32)> for ById {
+    fn from_iter<I: IntoIterator<Item = (i64, u32)>>(items: I) -> ById {
+        let mut places = Vec::new();
+        for (id, place) in items {
+            let at = id as usize;
+            if places.len() <= at {
+                places.resize(at + 1, ById::NOWHERE);
+            }
+            places[at] = place;
+        }
+        ById(places)
+    }
+}
+
 /// Everything of a trace that the page asks for often.
 #[derive(Debug)]
 pub struct Model {
@@ -181,7 +210,7 @@ pub struct Model {
     /// Spans by begin.
     pub spans: Vec<Span>,
     /// Index of a span by its id.
-    pub span_index: HashMap<i64, u32>,
+    pub span_index: ById,
     /// Waits by id.
     pub waits: HashMap<i64, Wait>,
     /// Resources by descriptor.

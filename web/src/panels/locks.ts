@@ -39,9 +39,9 @@ const COLUMNS: readonly Column[] = [
 ];
 
 export class LocksPanel implements Panel {
-  readonly followsRange = false;
   readonly element = h("section", { class: "locks", "aria-label": "Locks" });
   private by: "class" | "object" = "class";
+  private wholeTrace = true;
   private sort = 2;
   private abort = new AbortController();
 
@@ -50,18 +50,25 @@ export class LocksPanel implements Panel {
     private readonly reveal: (thread: number) => void,
   ) {}
 
+  get followsRange(): boolean {
+    return !this.wholeTrace;
+  }
+
   async load(): Promise<void> {
     this.abort.abort();
     this.abort = new AbortController();
+    const { begin, end } = this.wholeTrace ? { begin: 0, end: this.view.total } : this.view.range;
     if (!this.element.hasChildNodes()) this.element.append(h("p", { class: "quiet empty" }, "adding up waits and holds…"));
-    const { total, locks } = await api.locks(this.by, this.abort.signal);
+    const { total, locks } = await api.locks(this.by, Math.round(begin), Math.round(end), this.abort.signal);
     this.show(total, locks);
   }
 
   private show(total: number, locks: readonly Lock[]): void {
     const choose = (by: "class" | "object", text: string) =>
       h("button", { class: "choice", "aria-pressed": String(this.by === by), onclick: () => this.setBy(by) }, text);
-    const told = total === 0 ? "no thread waited for a lock" : `${grouped(total)} ${this.by === "class" ? "classes" : "objects"} of locks that threads waited for, in the whole trace${locks.length < total ? `; the ${grouped(locks.length)} most waited for are told` : ""}`;
+    const within = (whole: boolean, text: string) =>
+      h("button", { class: "choice", "aria-pressed": String(this.wholeTrace === whole), onclick: () => this.setWithin(whole) }, text);
+    const told = total === 0 ? `no thread waited for a lock${this.wholeTrace ? "" : " in the visible range"}` : `${grouped(total)} ${this.by === "class" ? "classes" : "objects"} of locks that threads waited for, in the ${this.wholeTrace ? "whole trace" : "visible range"}${locks.length < total ? `; the ${grouped(locks.length)} most waited for are told` : ""}`;
     const column = COLUMNS[this.sort];
     const sorted = locks.toSorted((a, b) => {
       const [p, q] = [column?.key(a) ?? 0, column?.key(b) ?? 0];
@@ -85,13 +92,26 @@ export class LocksPanel implements Panel {
       ),
     );
     this.element.replaceChildren(
-      h("div", { class: "controls" }, choose("class", "by class"), choose("object", "by object"), h("span", { class: "quiet" }, told)),
+      h(
+        "div",
+        { class: "controls" },
+        choose("class", "by class"),
+        choose("object", "by object"),
+        within(true, "whole trace"),
+        within(false, "visible range"),
+        h("span", { class: "quiet" }, told),
+      ),
       h("div", { class: "scroll" }, h("table", {}, h("thead", {}, h("tr", {}, ...heads)), h("tbody", {}, ...sorted.map((l) => this.row(l))))),
     );
   }
 
   private setBy(by: "class" | "object"): void {
     this.by = by;
+    void this.load();
+  }
+
+  private setWithin(whole: boolean): void {
+    this.wholeTrace = whole;
     void this.load();
   }
 

@@ -15,7 +15,7 @@ struct AgentInfo {
     name: Option<String>,
 }
 
-pub fn meta(input: &Input, end: i64, kernel_events: u64) -> Meta {
+pub fn meta(input: &Input, end: i64, kernel_events: u64, agent_events: u64) -> Meta {
     let s = &input.session;
     let mut meta = Meta {
         writer: s.writer.clone(),
@@ -33,7 +33,7 @@ pub fn meta(input: &Input, end: i64, kernel_events: u64) -> Meta {
         },
         notes: s.notes.clone(),
         not_recorded: s.not_recorded.clone(),
-        events: kernel_events + input.events.len() as u64,
+        events: kernel_events + agent_events,
         ..Meta::default()
     };
     if s.redact {
@@ -44,7 +44,7 @@ pub fn meta(input: &Input, end: i64, kernel_events: u64) -> Meta {
     if let Some(h) = &input.header {
         describe_target(&mut meta, h);
     }
-    if let Some(why) = agent_failure(input) {
+    if let Some(why) = agent_failure(input, agent_events) {
         for level in ["jvm", "server", "app"] {
             if let Some(l) = meta.levels.get_mut(level).filter(|l| l.recorded) {
                 *l = Level {
@@ -85,12 +85,12 @@ fn describe_target(meta: &mut Meta, header: &agent::Header) {
 }
 
 /// Why nothing came from the agent, if nothing did.
-fn agent_failure(input: &Input) -> Option<String> {
+fn agent_failure(input: &Input, events: u64) -> Option<String> {
     use agent::state;
     let header = input.header.as_ref();
     match header.map(|h| h.state) {
         Some(state::FAILED) => Some(header.map(|h| h.message.clone()).unwrap_or_default()),
-        None | Some(state::CREATED) if input.events.is_empty() => {
+        None | Some(state::CREATED) if events == 0 => {
             Some("the agent never answered inside the JVM".into())
         }
         _ => None,

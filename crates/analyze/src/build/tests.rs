@@ -1,6 +1,6 @@
 use loadline_trace::Trace;
 use loadline_trace::meta::{Level, NotRecorded};
-use loadline_trace::spool::agent::kind as ev;
+use loadline_trace::spool::agent::{self, kind as ev};
 use loadline_trace::spool::kernel::{LEFT_BLOCKED, LEFT_RUNNABLE};
 use proptest::prelude::*;
 

@@ -25,7 +25,8 @@ const SPECIFIC: [&str; 7] = [
     "cause",
 ];
 
-fn percent(change: f64) -> String {
+/// A relative change; `any` where it has no end.
+pub fn percent(change: f64) -> String {
     if change.is_infinite() {
         return "any".into();
     }

@@ -9,11 +9,13 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Result, bail};
-use loadline_trace::meta::{Level, Machine, Meta, NotRecorded, Target};
+use loadline_trace::meta::Meta;
 use loadline_trace::tables::{self, names};
 use loadline_trace::{TraceWriter, tables::Resource};
 
 use super::events::{Blocked, Interval, Recording, Weight};
+use super::meta::meta;
+use super::pieces::{Piece, gapless};
 
 /// Frames in which a worker waits for work.
 const IDLE: [&str; 5] = [
@@ -265,65 +267,6 @@ fn is_idle(r: &Recording, stack: Option<i64>) -> bool {
     false
 }
 
-/// A part of a thread's time.
-#[derive(Debug, Clone, Copy, PartialEq)]
-struct Piece {
-    begin: i64,
-    end: i64,
-    cause: &'static str,
-    wait: Option<i64>,
-    syscall: Option<&'static str>,
-}
-
-/// The pieces of a thread (by their begin) from `begin` to `end` without gap or overlap.
-fn gapless(pieces: &[Piece], begin: i64, end: i64) -> Vec<Piece> {
-    let mut out: Vec<Piece> = Vec::new();
-    let unknown = |begin, end| Piece {
-        begin,
-        end,
-        cause: names::UNKNOWN,
-        wait: None,
-        syscall: None,
-    };
-    let mut now = begin;
-    for p in pieces {
-        let (from, to) = (p.begin.max(begin), p.end.min(end));
-        if to <= from {
-            continue;
-        }
-        // Who began later has its time: what is there is cut, and goes on after it.
-        let mut rest = Vec::new();
-        while let Some(last) = out.last_mut().filter(|l| l.end > from) {
-            if last.end > to {
-                rest.push(Piece {
-                    begin: last.begin.max(to),
-                    ..*last
-                });
-            }
-            if last.begin >= from {
-                out.pop();
-            } else {
-                last.end = from;
-            }
-        }
-        now = out.last().map_or(begin, |l| l.end);
-        if from > now {
-            out.push(unknown(now, from));
-        }
-        out.push(Piece {
-            begin: from,
-            end: to,
-            ..*p
-        });
-        out.extend(rest.into_iter().rev());
-        now = out.last().map_or(to, |l| l.end);
-    }
-    if now < end {
-        out.push(unknown(now, end));
-    }
-    out
-}
-
 /// Pauses of collections with the heap before and after, other safepoints, and the heap over time.
 fn virtual_machine(r: &Recording, t: &mut Tables, at: &impl Fn(i64) -> i64) {
     let mut heap: BTreeMap<i64, [Option<i64>; 2]> = BTreeMap::new();
@@ -383,129 +326,4 @@ fn period_ns(r: &Recording, of: i64) -> i64 {
         number.parse::<i64>().ok()?.checked_mul(scale)
     });
     parsed.unwrap_or(PERIOD_NS)
-}
-
-fn meta(r: &Recording, begin: i64, end: i64, file: &Path) -> Meta {
-    // `OpenJDK 64-Bit Server VM (25.0.3+9-LTS) for linux-amd64 JRE (…)`.
-    let version = r.jvm_version.split_once('(').map_or("", |(_, v)| v);
-    let version = version.split([')', '+', '-']).next().unwrap_or_default();
-    let java = version.split('.').next().and_then(|v| v.parse().ok());
-    let command: Vec<String> = r.command.split_whitespace().map(str::to_owned).collect();
-    let name = command
-        .first()
-        .map(|c| c.rsplit('/').next().unwrap_or(c).to_owned());
-    let levels = [
-        (
-            "kernel",
-            "a flight recording has no thread states of the kernel",
-        ),
-        (
-            "syscalls",
-            "a flight recording has reads and writes of Java's sockets and files only",
-        ),
-        ("jvm", ""),
-        ("server", "a flight recording knows no requests"),
-        ("app", "events of the application are not imported"),
-    ];
-    let missing = |what: &str, why: &str, how: &str| NotRecorded {
-        what: what.into(),
-        why: why.into(),
-        how_to_get: how.into(),
-    };
-    let mut losses = BTreeMap::new();
-    if r.lost > 0 {
-        losses.insert("jfr, bytes".to_owned(), r.lost);
-    }
-    Meta {
-        writer: concat!("loadline ", env!("CARGO_PKG_VERSION")).into(),
-        begin_ns: 0,
-        end_ns: end,
-        begin_unix_ns: begin,
-        target: Target {
-            pid: r.pid,
-            name: name.unwrap_or_default(),
-            command,
-            jvm: format!("{} {version}", r.jvm).trim().into(),
-            java: java.unwrap_or(r.java),
-            server: None,
-        },
-        machine: Machine {
-            kernel: r.kernel.clone(),
-            cpus: r.cpus,
-            target_cpus: r.cpus,
-            cpu_model: r.cpu.clone(),
-            memory_bytes: r.memory,
-            ..Machine::default()
-        },
-        levels: levels
-            .map(|(level, why)| {
-                let level_of = Level {
-                    recorded: why.is_empty(),
-                    why: why.into(),
-                };
-                (level.to_owned(), level_of)
-            })
-            .into(),
-        losses,
-        ended: "stopped".into(),
-        notes: vec![format!(
-            "imported from the flight recording {}; the clock begins with its first event",
-            file.display()
-        )],
-        not_recorded: vec![
-            missing(
-                "running and runnable",
-                "the flight recorder does not see the scheduler: what a thread did between its waits is unknown",
-                "loadline record",
-            ),
-            missing(
-                "short waits",
-                "the flight recorder leaves out what is shorter than a threshold (20 ms by default)",
-                "record with settings=profile, or with thresholds of your own",
-            ),
-            missing(
-                "requests, handshakes, pools, SQL",
-                "the flight recorder knows none of them",
-                "loadline record",
-            ),
-        ],
-        ..Meta::default()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn piece(begin: i64, end: i64, cause: &'static str) -> Piece {
-        Piece {
-            begin,
-            end,
-            cause,
-            wait: None,
-            syscall: None,
-        }
-    }
-
-    #[test]
-    fn states_have_no_gap_and_no_overlap() {
-        let pieces = [
-            piece(10, 20, names::LOCK),
-            piece(30, 60, names::OTHER),
-            piece(40, 50, names::SOCKET),
-            piece(90, 200, names::IDLE),
-        ];
-        let got = gapless(&pieces, 5, 100);
-        let want = [
-            piece(5, 10, names::UNKNOWN),
-            piece(10, 20, names::LOCK),
-            piece(20, 30, names::UNKNOWN),
-            piece(30, 40, names::OTHER),
-            piece(40, 50, names::SOCKET),
-            piece(50, 60, names::OTHER),
-            piece(60, 90, names::UNKNOWN),
-            piece(90, 100, names::IDLE),
-        ];
-        assert_eq!(got, want);
-    }
 }

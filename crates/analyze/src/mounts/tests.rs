@@ -238,9 +238,8 @@ proptest! {
             events.push(of(kind, 50 + (thread + 1) % 4, why));
         }
         let scope = Scope { begin: 0, end: 100, same_ids: true };
-        let mut threads = Threads::new(scope, &lives, &[], &events, &|_| None);
-        let actors: Vec<u32> = events.iter().map(|e| threads.actor(e)).collect();
-        let mounts = Mounts::new(&events, &actors, &mut threads, 0, 100);
+        let mut threads = Threads::new(scope, &lives, &[], events.iter().copied(), &|_| None);
+        let mounts = Mounts::new(events.iter().copied(), &mut threads, 0, 100);
         let mut states: Vec<Vec<Interval>> = lives.iter().map(|l| l.states.clone()).collect();
         states.resize(threads.list.len(), Vec::new());
         mounts.share_out(&mut states, &threads);

@@ -1,14 +1,13 @@
 //! The end of the recording, nesting made true, and the pieces of handshakes and requests.
 
-use std::collections::{HashMap, HashSet};
-
 use loadline_trace::tables::{Segment, Span};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{Builder, Output, kind};
 
 impl Builder<'_> {
     /// Cuts what is open, and puts everything in order.
-    pub(super) fn finish(mut self) -> Output {
+    pub fn finish(mut self) -> Output {
         let end = self.cx.end;
         self.at_the_end = true;
         let mut keys: Vec<u64> = self.connections.keys().copied().collect();
@@ -22,7 +21,8 @@ impl Builder<'_> {
         let working: Vec<(u32, super::Request)> = self
             .actors
             .iter_mut()
-            .filter_map(|(t, a)| Some((*t, a.request.take()?)))
+            .zip(0..)
+            .filter_map(|(a, thread)| Some((thread, a.request.take()?)))
             .collect();
         for (thread, r) in working {
             self.piece(r, thread, end); // outside any visit that was seen
@@ -38,7 +38,8 @@ impl Builder<'_> {
         nest(&mut self.spans);
         mark_what_began_unseen(&mut self.spans);
         let pieces = pieces_of_requests(self.pieces, &self.spans);
-        let mut segments = pieces_of_handshakes(&self.spans, &self.visits);
+        let visits = without_overlap(self.visits.clone());
+        let mut segments = pieces_of_handshakes(&self.spans, &visits);
         for group in pieces.chunk_by(|a, b| a.span == b.span) {
             if !is_whole(group, &self.spans[group[0].span as usize]) {
                 segments.extend_from_slice(group);
@@ -50,6 +51,7 @@ impl Builder<'_> {
             Output {
                 spans: self.spans,
                 segments,
+                visits,
                 pieces,
                 gaps: self.gaps,
             },
@@ -79,7 +81,7 @@ fn without_what_lies_outside(mut out: Output, begin: i64, end: i64) -> Output {
         s.connection = s.connection.and_then(new);
         new(s.id).map(|id| s.id = id).is_some()
     });
-    for list in [&mut out.segments, &mut out.pieces] {
+    for list in [&mut out.segments, &mut out.visits, &mut out.pieces] {
         list.retain_mut(|p| new(p.span).map(|id| p.span = id).is_some());
     }
     out.gaps
@@ -126,7 +128,7 @@ fn nest(spans: &mut [Span]) {
 /// A call in no request, on a thread that serves requests, was made in one whose begin came before the
 /// probes were placed: it is true in itself, and part of something that is not complete.
 fn mark_what_began_unseen(spans: &mut [Span]) {
-    let serving: HashSet<i64> = spans
+    let serving: FxHashSet<i64> = spans
         .iter()
         .filter(|s| s.kind == kind::REQUEST)
         .map(|s| s.thread)
@@ -178,11 +180,7 @@ fn is_whole(pieces: &[Segment], s: &Span) -> bool {
 
 /// Handshakes are worked on in their connections' visits.
 fn pieces_of_handshakes(spans: &[Span], visits: &[Segment]) -> Vec<Segment> {
-    let visits = without_overlap(visits.to_vec());
-    let mut of: HashMap<i64, &[Segment]> = HashMap::new();
-    for group in visits.chunk_by(|a, b| a.span == b.span) {
-        of.insert(group[0].span, group);
-    }
+    let of = by_span(visits);
     let mut out = Vec::new();
     for s in spans.iter().filter(|s| s.kind == kind::TLS_HANDSHAKE) {
         let visits = s
@@ -196,6 +194,14 @@ fn pieces_of_handshakes(spans: &[Span], visits: &[Segment]) -> Vec<Segment> {
         );
     }
     out
+}
+
+/// Groups of segments that are sorted by span.
+pub fn by_span(segments: &[Segment]) -> FxHashMap<i64, &[Segment]> {
+    segments
+        .chunk_by(|a, b| a.span == b.span)
+        .map(|group| (group[0].span, group))
+        .collect()
 }
 
 /// The parts of sorted, disjoint visits that lie within `[begin, end)`.

@@ -1,5 +1,7 @@
 use proptest::prelude::*;
 
+use std::collections::HashMap;
+
 use super::*;
 
 /// Strings by id: `s7`; statements are `sql 7`.
@@ -26,15 +28,17 @@ fn built(events: &[(u32, i64, u32, u64, i64, u32)]) -> Output {
             )
         })
         .collect();
-    let (events, actors): (Vec<Event>, Vec<u32>) = events.into_iter().unzip();
     let cx = Context {
         begin: 0,
         end: 1000,
-        actors: &actors,
         text: &text,
         sql: &text,
     };
-    build(&events, &cx)
+    let mut builder = Builder::new(&cx);
+    events
+        .iter()
+        .for_each(|(e, thread)| builder.event(e, *thread));
+    builder.finish()
 }
 
 fn of<'a>(out: &'a Output, kind: &str) -> Vec<&'a Span> {
@@ -371,6 +375,7 @@ fn check(out: &Output) -> Result<(), TestCaseError> {
         states: &states,
         pollers: &[],
         polls: &|_| false,
+        places: &crate::intervals::Places::new(0),
     };
     let Ok(()) = crate::breakdown::rows(out, &doings, |row| {
         rows.push(row);

@@ -1,7 +1,7 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::Result;
+use anyhow::{Context as _, Result};
 use loadline_analyze::diff;
 use loadline_trace::Trace;
 
@@ -13,6 +13,7 @@ use crate::{Usage, show};
     loadline diff monday.trace tuesday.trace\n  \
     loadline diff a1.trace,a2.trace,a3.trace b1.trace,b2.trace,b3.trace    # several of each, best recorded in turns\n  \
     loadline diff --threshold 10% main.trace branch.trace                  # in a pipeline: exit code 1 if anything takes 10% longer\n  \
+    loadline diff before.trace after.trace --html diff.html                # a page with both sides beside each other\n  \
     loadline diff --json before.trace after.trace | jq '.verdict.changes[] | select(.real)'")]
 pub struct Args {
     /// The recordings before, separated by commas
@@ -34,6 +35,9 @@ pub struct Args {
     /// Exit with 1 if a change that is more than noise takes this much longer: 10%
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     threshold: Option<f64>,
+    /// Write a page with both sides beside each other, too
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -59,6 +63,9 @@ pub fn run(args: Args) -> Result<ExitCode> {
         .into());
     }
     let diff = diff::diff(&open(&args.before)?, &open(&args.now)?)?;
+    if let Some(path) = &args.html {
+        std::fs::write(path, diff.html()).with_context(|| path.display().to_string())?;
+    }
     let text = if args.json {
         serde_json::to_string_pretty(&diff)?
     } else {

@@ -55,6 +55,10 @@
 
 use std::collections::HashMap;
 
+mod chunks;
+
+pub use chunks::{Chunks, Events};
+
 /// Magic of the file.
 pub const MAGIC: &[u8; 8] = b"LLAGENT1";
 /// Version of the layout.
@@ -375,36 +379,8 @@ impl Header {
 
 /// Everything in a spool: events sorted by time (those of one writer keep their order), and strings.
 pub fn read(bytes: &[u8]) -> (Vec<Event>, HashMap<u32, String>) {
-    let mut events = Vec::new();
-    let mut strings = HashMap::new();
-    let mut chunks: Vec<&[u8]> = bytes
-        .get(CHUNK..)
-        .unwrap_or_default()
-        .chunks(CHUNK)
-        // Else claimed by a thread that died before it wrote, or never claimed.
-        .filter(|chunk| u32_at(chunk, 0) == Some(CHUNK_MAGIC))
-        .collect();
-    chunks.sort_by_key(|chunk| u64_at(chunk, chunk_at::PLACE)); // stable: early versions have them as they lie
-    for chunk in chunks {
-        match u32_at(chunk, chunk_at::KIND) {
-            Some(1) => read_events(chunk, &mut events),
-            Some(2) => read_strings(chunk, &mut strings),
-            _ => {}
-        }
-    }
-    events.sort_by_key(|e| e.ts); // stable: within one chunk the order is the writer's
-    (events, strings)
-}
-
-fn read_events(chunk: &[u8], events: &mut Vec<Event>) {
-    let tid = u32_at(chunk, chunk_at::TID).unwrap_or(0);
-    let mut virtual_id = 0;
-    for bytes in chunk.get(EVENT..).unwrap_or_default().chunks_exact(EVENT) {
-        let Some(e) = event(bytes, tid, &mut virtual_id) else {
-            return;
-        };
-        events.push(e);
-    }
+    let chunks = Chunks::of(bytes);
+    (chunks.events().collect(), chunks.strings())
 }
 
 /// One event of a chunk whose writer is `tid` and which spoke of `virtual_id` until now; `None` at the chunk's end.
@@ -476,21 +452,6 @@ fn put_event(out: &mut Vec<u8>, ts: i64, kind: u32, c: u32, a: u64, b: u64) {
     out.extend(c.to_le_bytes());
     out.extend(a.to_le_bytes());
     out.extend(b.to_le_bytes());
-}
-
-fn read_strings(chunk: &[u8], strings: &mut HashMap<u32, String>) {
-    let mut at = EVENT;
-    while let (Some(id), Some(len)) = (u32_at(chunk, at), u32_at(chunk, at + 4)) {
-        let end = at + 8 + len as usize;
-        if id == 0 || end > chunk.len() {
-            return;
-        }
-        strings.insert(
-            id,
-            String::from_utf8_lossy(&chunk[at + 8..end]).into_owned(),
-        );
-        at = end.next_multiple_of(8);
-    }
 }
 
 fn u32_at(b: &[u8], at: usize) -> Option<u32> {

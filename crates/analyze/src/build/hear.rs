@@ -1,0 +1,76 @@
+//! One pass over what the agent said: waits, pauses, spans and marks out of the same stream of events.
+
+use std::cell::RefCell;
+use std::sync::Arc;
+
+use loadline_trace::tables::{Mark, Vm, Wait};
+use rustc_hash::FxHashMap;
+
+use crate::input::Said;
+use crate::spans;
+use crate::threads::Threads;
+use crate::{misc, sqltext, vm, waits};
+
+/// Texts by their ids.
+pub type Strings = FxHashMap<u32, Arc<str>>;
+
+/// What the events mean.
+pub struct Heard {
+    /// By begin.
+    pub waits: Vec<Wait>,
+    /// Of the collector, by begin.
+    pub pauses: Vec<Vm>,
+    pub spans: spans::Output,
+    /// By time.
+    pub marks: Vec<Mark>,
+}
+
+/// Hears all events.
+pub fn hear(said: &Said, threads: &Threads, (begin, end): (i64, i64), strings: &Strings) -> Heard {
+    let text = |id: u32| strings.get(&id).cloned();
+    let normalised: RefCell<Strings> = RefCell::default();
+    let sql = |id: u32| {
+        let mut known = normalised.borrow_mut();
+        if let Some(statement) = known.get(&id) {
+            return Some(statement.clone());
+        }
+        let statement: Arc<str> = sqltext::normalise(strings.get(&id)?).into();
+        known.insert(id, statement.clone());
+        Some(statement)
+    };
+    let life = |t: u32| {
+        let known = threads.list.get(t as usize);
+        known.map_or((begin, end), |t| (t.begin, t.end))
+    };
+    let by_java = |id| threads.by_java(id);
+    let of_waits = waits::Context {
+        begin,
+        end,
+        life: &life,
+        by_java: &by_java,
+        text: &text,
+    };
+    let of_spans = spans::Context {
+        begin,
+        end,
+        text: &text,
+        sql: &sql,
+    };
+    let mut waits = waits::Pairing::new(&of_waits);
+    let mut pauses = vm::Pauses::new(begin, end, &text);
+    let mut spans = spans::Builder::new(&of_spans);
+    let mut marks = Vec::new();
+    for e in said.events() {
+        let thread = threads.actor(&e);
+        waits.event(&e, thread);
+        pauses.event(&e);
+        spans.event(&e, thread);
+        marks.extend(misc::mark(&e, thread, begin, end, &text));
+    }
+    Heard {
+        waits: waits.finish(),
+        pauses: pauses.finish(),
+        spans: spans.finish(),
+        marks,
+    }
+}
