@@ -21,7 +21,8 @@ use crate::states::{Life, Machine, Seen};
 use crate::syscalls::{Class, Names};
 use crate::threads::{Scope, Threads};
 use crate::{
-    breakdown, causes, counters, intervals, merge, misc, redact, sqltext, syscalls, vm, waits,
+    breakdown, causes, counters, intervals, merge, misc, redact, sqltext, stacks, syscalls, vm,
+    waits,
 };
 
 /// Turns the raw spools in `dir` into tables and `trace.json`.
@@ -69,6 +70,7 @@ pub fn build(dir: &Path, keep_raw: bool, progress: &mut dyn FnMut(f32, &str)) ->
     let actors: Vec<u32> = input.events.iter().map(|e| threads.actor(e)).collect();
     let mounts = Mounts::new(&input.events, &actors, &mut threads, begin, end);
     let mut waits = pair_waits(&input, &threads, &actors, limits, &text);
+    let stacks = stacks::rows(&input.frames, &mut waits, &text);
     let pauses = vm::pauses(&input.events, begin, end, &text);
     let safepoints = vm::safepoints(&input.vm_log, &pauses, begin, end);
     let spans = build_spans(&input, &actors, limits, &strings);
@@ -81,6 +83,7 @@ pub fn build(dir: &Path, keep_raw: bool, progress: &mut dyn FnMut(f32, &str)) ->
     meta.notes.extend(input.counted.notes.iter().cloned());
     // Nobody looks at the agent's events from here on: what follows needs their room.
     input.events = Vec::new();
+    input.frames = Vec::new();
     drop(actors);
     let resources = Resources::new(&input.proc, begin, end);
 
@@ -156,8 +159,8 @@ pub fn build(dir: &Path, keep_raw: bool, progress: &mut dyn FnMut(f32, &str)) ->
     out.table(spans.segments)?;
     out.table(waits)?;
     out.sorted(vm::by_begin(pauses, safepoints))?;
-    // Nothing fills these yet; see their descriptions.
-    out.table(Vec::<tables::Stack>::new())?;
+    out.table(stacks)?;
+    // Nothing fills it yet; see its description.
     out.table(Vec::<tables::Sample>::new())?;
     let meta = out.finish(meta)?;
     if !keep_raw {

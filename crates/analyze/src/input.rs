@@ -8,6 +8,7 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
+use loadline_trace::spool::frames::Frame;
 use loadline_trace::spool::session::Session;
 use loadline_trace::spool::{RawDir, agent, counters, procfs};
 use memmap2::Mmap;
@@ -24,6 +25,8 @@ pub struct Input {
     pub events: Vec<agent::Event>,
     /// The agent's strings.
     pub strings: HashMap<u32, String>,
+    /// Frames of the agent's stacks.
+    pub frames: Vec<Frame>,
     /// What the JVM's log says of safepoints.
     pub vm_log: String,
     /// Lines of `proc.jsonl`.
@@ -51,7 +54,11 @@ pub fn open(dir: &Path) -> Result<Input> {
     };
     let agent = agent.as_deref().unwrap_or_default();
     let mut header = agent::header(agent);
-    let (mut events, strings) = written(header.as_ref(), agent);
+    let agent::Said {
+        mut events,
+        strings,
+        frames,
+    } = written(header.as_ref(), agent);
     let carry = match raw.carry() {
         path if path.exists() => map(&path)?,
         _ => None,
@@ -61,12 +68,13 @@ pub fn open(dir: &Path) -> Result<Input> {
     {
         // What is older than the horizon and still lies in a chunk is in what was carried on, if it matters.
         events.retain(|e| e.ts >= dropped.begin);
-        let (mut carried, _) = written(Some(&dropped), carry);
+        let mut carried = written(Some(&dropped), carry).events;
         carried.append(&mut events);
         events = carried;
         if let Some(header) = &mut header {
             header.lost = header.lost.saturating_sub(dropped.lost);
             header.lost_strings = header.lost_strings.saturating_sub(dropped.lost_strings);
+            header.lost_stacks = header.lost_stacks.saturating_sub(dropped.lost_stacks);
         }
     }
     let mut proc = Vec::new();
@@ -86,6 +94,7 @@ pub fn open(dir: &Path) -> Result<Input> {
         header,
         events,
         strings,
+        frames,
         vm_log,
         proc,
         counted,
@@ -93,10 +102,7 @@ pub fn open(dir: &Path) -> Result<Input> {
 }
 
 /// What a spool of the agent's layout says.
-fn written(
-    header: Option<&agent::Header>,
-    spool: &[u8],
-) -> (Vec<agent::Event>, HashMap<u32, String>) {
+fn written(header: Option<&agent::Header>, spool: &[u8]) -> agent::Said {
     match header {
         Some(header) => agent::read(&spool[..header.extent(spool.len() as u64) as usize]),
         None => Default::default(),
@@ -142,7 +148,12 @@ impl Input {
     pub fn losses(&self) -> BTreeMap<String, u64> {
         let mut losses = self.session.losses.clone();
         if let Some(h) = &self.header {
-            for (source, lost) in [("agent", h.lost), ("strings", h.lost_strings)] {
+            let lost = [
+                ("agent", h.lost),
+                ("strings", h.lost_strings),
+                ("stacks", h.lost_stacks),
+            ];
+            for (source, lost) in lost {
                 if lost > 0 {
                     *losses.entry(source.into()).or_default() = lost;
                 }
