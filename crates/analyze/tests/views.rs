@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use loadline_analyze::testing::{KernelSpool, Recording};
-use loadline_analyze::{build, query, views};
+use loadline_analyze::{build, query, report, views};
 use loadline_trace::Trace;
 use loadline_trace::spool::RawDir;
 use loadline_trace::spool::agent::kind as ev;
@@ -58,7 +58,12 @@ fn recording() -> Recording {
     a.event(11, 121 * MS, ev::REQUEST_PARSE, 0, 0, "");
     a.event(11, 125 * MS, ev::REQUEST, 0, 0, "GET /item/17");
     a.event(11, 149 * MS, ev::MONITOR_ENTER, 99, 0, "shop.Cache");
-    a.event(11, 201 * MS, ev::MONITOR_ENTERED, 99, 0, "shop.Cache");
+    let stack = a.stack(&[
+        ("java.lang.Thread.run", 840),
+        ("shop.Cache.get", 31),
+        ("java.util.HashMap.computeIfAbsent", 1220),
+    ]);
+    a.event(11, 201 * MS, ev::MONITOR_ENTERED, 99, stack, "shop.Cache");
     a.event(11, 240 * MS, ev::STATUS, 0, 200, "");
     a.event(11, 250 * MS, ev::REQUEST_END, 0, 0, "");
     a.event(11, 260 * MS, ev::VISIT_END, 7, 0, "");
@@ -214,6 +219,37 @@ fn a_waking_chain_leads_to_who_was_waited_for_in_the_end() {
         ["1", "exec-2", "160", "180", "exec-3"],
     ];
     assert_eq!(answer(&trace, sql), want);
+}
+
+#[test]
+fn the_code_that_waited_is_the_innermost_that_is_not_the_jdks() {
+    let (_dir, trace) = convoy();
+    let sql = "SELECT w.code, w.file, w.line, w.request_name, f.name FROM wait_code w, stack_frames(w.stack) f ORDER BY f.depth DESC";
+    let of = |frame| ["shop.Cache.get", "Shop.java", "31", "GET /item/17", frame];
+    let want = [
+        of("java.util.HashMap.computeIfAbsent"),
+        of("shop.Cache.get"),
+        of("java.lang.Thread.run"),
+    ];
+    assert_eq!(answer(&trace, sql), want);
+
+    let report = report::report(&trace).expect("a report");
+    let places: Vec<_> = report
+        .code
+        .iter()
+        .map(|c| (c.of, &*c.name, &*c.code, c.waits, c.total_ms, c.stack.len()))
+        .collect();
+    let want = [
+        ("lock", "shop.Cache", "shop.Cache.get", 1, 52.0, 3),
+        ("request", "GET /item/17", "shop.Cache.get", 1, 52.0, 3),
+    ];
+    assert_eq!(places, want);
+    assert_eq!(report.code[0].share, 1.0);
+    let page = report.render(false);
+    assert!(
+        page.contains("shop.Cache.get:31") && page.lines().all(|l| l.chars().count() <= 100),
+        "{page}"
+    );
 }
 
 #[test]
