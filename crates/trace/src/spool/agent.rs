@@ -26,6 +26,7 @@
 //!     80  u32  entries of the ring's table; 0 if the file is none
 //!     88  u64  from how long a wait on its stack is wanted, in ns; 0: never
 //!     96  u64  stacks lost because the file or the dictionary of frames was full (atomic)
+//!    104  u64  stacks not taken, because they would have cost too much (atomic)
 //!   1024  text  path of the agent's native library, NUL-terminated (recorder writes)
 //!   2048  text  agent's message: an error when failed, else warnings a line each (agent writes)
 //!   3072  text  JSON {"jvm": …, "java": 17, "server": …, "name": …, "server_by": "probes" or "hooks",
@@ -106,6 +107,8 @@ pub mod at {
     pub const STACKS: usize = 88;
     /// See the module's table.
     pub const LOST_STACKS: usize = 96;
+    /// See the module's table.
+    pub const SPARED_STACKS: usize = 104;
     /// See the module's table.
     pub const LIBRARY: usize = 1024;
     /// See the module's table.
@@ -307,6 +310,8 @@ pub struct Header {
     pub lost_strings: u64,
     /// Stacks lost.
     pub lost_stacks: u64,
+    /// Stacks not taken for what they cost.
+    pub spared_stacks: u64,
     /// When the agent began.
     pub begin: i64,
     /// When it stopped, 0 if it did not.
@@ -371,6 +376,7 @@ pub fn header(bytes: &[u8]) -> Option<Header> {
         lost: u64_at(bytes, at::LOST)?,
         lost_strings: u64_at(bytes, at::LOST_STRINGS)?,
         lost_stacks: u64_at(bytes, at::LOST_STACKS)?,
+        spared_stacks: u64_at(bytes, at::SPARED_STACKS)?,
         begin: u64_at(bytes, at::BEGIN)? as i64,
         end: u64_at(bytes, at::END)? as i64,
         message: text_at(bytes, at::MESSAGE),

@@ -17,6 +17,7 @@ enum {
     AT_RING = 80,
     AT_STACKS = 88,
     AT_LOST_STACKS = 96,
+    AT_SPARED_STACKS = 104,
     AT_TABLE = 4096,
     CHUNK_LEFT = 12,
     CHUNK_PLACE = 24,
@@ -254,4 +255,8 @@ int spool_frame(struct session *s, struct chunk *chunk, const struct frame *fram
 
 void spool_lost_stack(struct session *s) {
     count(s, AT_LOST_STACKS);
+}
+
+void spool_spared_stack(struct session *s) {
+    count(s, AT_SPARED_STACKS);
 }

@@ -122,4 +122,7 @@ int spool_frame(struct session *s, struct chunk *chunk, const struct frame *fram
 /* Counts a stack that was not taken for lack of room. */
 void spool_lost_stack(struct session *s);
 
+/* Counts a stack that was not taken for what it costs. */
+void spool_spared_stack(struct session *s);
+
 #endif

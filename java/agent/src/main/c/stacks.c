@@ -4,6 +4,8 @@
  * What always holds: whoever reads a stack's id out of the table of stacks finds all of its frames in the
  * spool; frames are numbered from 1 in the order in which they are written, a caller before those that it called.
  *
+ * A stack costs some 200 to 400 ns a frame, so what they all take is bounded too: beyond the budget waits go without.
+ *
  * A method is known by its jmethodID. HotSpot never gives one to another class's method, unloaded or not.
  */
 #define _GNU_SOURCE
@@ -15,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 
 #include "about.h"
 
@@ -26,7 +29,11 @@ enum {
     STACK_SLOTS = 2 * MAX_STACKS,
     /* More virtual threads than wait at a time for long: ids are given in order, and seldom meet. */
     VIRTUALS = 65536,
+    /* Stacks take one part in so many of a CPU's time, */
+    BUDGET = 200,
 };
+/* and may take ahead what they are given in this time: at first every stack is new, and dear. */
+static const uint64_t AHEAD_NS = 10000000000u;
 
 /* A frame by what it is: free if its id is 0. */
 struct known_frame {
@@ -50,6 +57,7 @@ struct virtual_wait {
 
 struct stacks {
     uint64_t least; /* ns that a wait must have lasted */
+    _Atomic uint64_t paid; /* up to when the budget is spent */
     struct tables *tables;
     pthread_mutex_t lock; /* of what follows, of `frames`, and of writing into `stacks`; the session's is taken inside it */
     struct chunk chunk;
@@ -219,6 +227,27 @@ static uint32_t frame_id(struct session *s, JNIEnv *jni, uint32_t parent, const 
     return slot->id;
 }
 
+/* ---- what they cost ---- */
+
+/* CPU time of the calling thread: what others take meanwhile is not the stack's. */
+static uint64_t cpu_ns(void) {
+    struct timespec spent;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &spent);
+    return (uint64_t)spent.tv_sec * 1000000000u + (uint64_t)spent.tv_nsec;
+}
+
+static int affordable(struct stacks *all, uint64_t now) {
+    return atomic_load_explicit(&all->paid, memory_order_relaxed) <= now + AHEAD_NS;
+}
+
+static void pay(struct stacks *all, uint64_t now, uint64_t cost) {
+    uint64_t paid = atomic_load_explicit(&all->paid, memory_order_relaxed), next;
+    do {
+        next = (paid > now ? paid : now) + cost * BUDGET;
+    } while (!atomic_compare_exchange_weak_explicit(&all->paid, &paid, next, memory_order_relaxed,
+                                                    memory_order_relaxed));
+}
+
 /* ---- stacks ---- */
 
 /* Where a stack of this hash is or belongs. */
@@ -290,5 +319,12 @@ uint32_t stacks_wait_ended(struct session *s, JNIEnv *jni, jthread thread, uint6
     if (s->stacks == NULL || now - since(s, speaker, wait, now) < s->stacks->least) {
         return 0;
     }
-    return take(s, jni, thread);
+    if (!affordable(s->stacks, now)) {
+        spool_spared_stack(s);
+        return 0;
+    }
+    uint64_t before = cpu_ns();
+    uint32_t id = take(s, jni, thread);
+    pay(s->stacks, now, cpu_ns() - before);
+    return id;
 }
