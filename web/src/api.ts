@@ -98,6 +98,10 @@ export interface Moment {
   } | null;
   owner_name: string | null;
   notifier_name: string | null;
+  /** Where in the program's code it waited. */
+  code: string | null;
+  /** The whole stack, the innermost frame first. */
+  stack: string[];
   spans: SpanAt[];
   marks: { at: number; kind: string; value: number; text: string | null }[];
   pause: {

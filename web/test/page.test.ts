@@ -156,6 +156,8 @@ describe("the page", () => {
     assert.match(text, /GET \/|Servlet/);
     await page.mouse.click(place!.x, place!.y);
     await page.waitForFunction(() => document.querySelector(".moment")?.textContent?.includes("blocked on a lock"));
+    await page.locator(".moment summary", { hasText: "shop.ItemCache.get:31" }).click();
+    assert.equal(await page.locator(".moment .frames").innerText(), "shop.ItemCache.get:31\nshop.ItemService.show:52\njava.lang.Thread.run:840");
     await page.keyboard.press("ArrowRight");
     await page.waitForFunction((t) => (loadline.view.state.selection?.t ?? 0) >= t, Number(end));
     await page.close();

@@ -20,7 +20,7 @@ use crate::spans::{self, kind};
 use crate::states::{Life, Machine, Seen};
 use crate::syscalls::{Class, Names};
 use crate::threads::{Scope, Threads};
-use crate::{breakdown, causes, counters, intervals, misc, redact, syscalls, vm, waits};
+use crate::{breakdown, causes, counters, intervals, misc, redact, stacks, syscalls, vm, waits};
 use hear::{Strings, hear};
 
 /// Turns the raw spools in `dir` into tables and `trace.json`.
@@ -70,6 +70,7 @@ pub fn build(dir: &Path, keep_raw: bool, progress: &mut dyn FnMut(f32, &str)) ->
     let mounts = Mounts::new(said.events(), &mut threads, begin, end);
     let heard = hear(&said, &threads, limits, &strings);
     let (mut waits, pauses, spans) = (heard.waits, heard.pauses, heard.spans);
+    let stacks = stacks::rows(&said.frames(), &mut waits, &|id| strings.get(&id).cloned());
     let safepoints = vm::safepoints(&input.vm_log, &pauses, begin, end);
     let mut marks = heard.marks;
     let main = threads.by_tid(input.session.target.pid as u32, begin);
@@ -156,8 +157,8 @@ pub fn build(dir: &Path, keep_raw: bool, progress: &mut dyn FnMut(f32, &str)) ->
     out.table(spans.segments)?;
     out.table(waits)?;
     out.sorted(vm::by_begin(pauses, safepoints))?;
-    // Nothing fills these yet; see their descriptions.
-    out.table(Vec::<tables::Stack>::new())?;
+    out.table(stacks)?;
+    // Nothing fills it yet; see its description.
     out.table(Vec::<tables::Sample>::new())?;
     let meta = out.finish(meta)?;
     if !keep_raw {

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use loadline_trace::spool::agent::{self, Chunks};
+use loadline_trace::spool::frames::Frame;
 use loadline_trace::spool::kernel::Record;
 use loadline_trace::spool::session::Session;
 use loadline_trace::spool::{RawDir, counters, procfs};
@@ -56,6 +57,7 @@ pub fn open(dir: &Path) -> Result<Input> {
         if let Some(header) = &mut header {
             header.lost = header.lost.saturating_sub(dropped.lost);
             header.lost_strings = header.lost_strings.saturating_sub(dropped.lost_strings);
+            header.lost_stacks = header.lost_stacks.saturating_sub(dropped.lost_stacks);
         }
         (carry, dropped.begin)
     });
@@ -150,6 +152,11 @@ impl Said<'_> {
         letting_go(self.spool.into_iter(), self.carried.events().chain(kept))
     }
 
+    /// Frames of stacks.
+    pub fn frames(&self) -> Vec<Frame> {
+        self.chunks.frames()
+    }
+
     /// Texts by id.
     pub fn strings(&self) -> HashMap<u32, String> {
         self.chunks.strings()
@@ -224,7 +231,12 @@ impl Input {
     pub fn losses(&self) -> BTreeMap<String, u64> {
         let mut losses = self.session.losses.clone();
         if let Some(h) = &self.header {
-            for (source, lost) in [("agent", h.lost), ("strings", h.lost_strings)] {
+            let lost = [
+                ("agent", h.lost),
+                ("strings", h.lost_strings),
+                ("stacks", h.lost_stacks),
+            ];
+            for (source, lost) in lost {
                 if lost > 0 {
                     *losses.entry(source.into()).or_default() = lost;
                 }

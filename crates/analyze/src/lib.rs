@@ -37,6 +37,7 @@ mod resources;
 pub mod role;
 mod spans;
 mod sqltext;
+mod stacks;
 mod states;
 mod syscalls;
 pub mod testing;

@@ -6,6 +6,7 @@
 //!
 //! [`report`] reads the figures, one module a topic; the conclusion is that of [`crate::diagnose`]; [`Report::render`] is the only one that writes text.
 
+mod code;
 mod contention;
 mod costs;
 mod load;
@@ -25,6 +26,7 @@ use serde::Serialize;
 
 use crate::metrics::Measured;
 
+pub use code::Code;
 pub use contention::{Gc, Monitor, Pool, Statement, WaitedFor};
 pub use costs::Cost;
 pub use load::{Connections, Cpu, RoleCpu, Throughput};
@@ -57,6 +59,9 @@ pub struct Report {
     pub waited_for: Vec<WaitedFor>,
     /// Contended monitors and locks, the most waited-for first.
     pub monitors: Vec<Monitor>,
+    /// The code that waited: by lock, then by request type, the most waited first. Of waits whose stack was taken.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub code: Vec<Code>,
     /// Pools of connections.
     pub pools: Vec<Pool>,
     /// Statements, the most expensive first.
@@ -122,6 +127,7 @@ pub fn report(trace: &Trace) -> Result<Report> {
     Ok(Report {
         requests: phases::request_types(&db)?,
         costs: costs::costs(&db)?,
+        code: code::code(&db)?,
         threads: if throughput.requests == 0 {
             phases::threads(&db)?
         } else {

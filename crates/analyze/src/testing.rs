@@ -9,6 +9,7 @@ use std::path::Path;
 use loadline_trace::Trace;
 use loadline_trace::meta::Level;
 use loadline_trace::spool::agent::{self, CHUNK, CHUNK_MAGIC, EVENT};
+use loadline_trace::spool::frames::{self, Frame};
 use loadline_trace::spool::session::Session;
 use loadline_trace::spool::{RawDir, kernel, procfs};
 
@@ -157,6 +158,7 @@ impl KernelSpool {
 pub struct AgentSpool {
     /// (tid, ts, type, a, b, c), in the order of writing.
     pub events: Vec<(u32, i64, u32, u64, u64, u32)>,
+    frames: Vec<Frame>,
     strings: Vec<String>,
     ids: HashMap<String, u32>,
 }
@@ -181,6 +183,24 @@ impl AgentSpool {
         let c = self.text(text);
         self.events.push((tid, ts, kind, a, b, c));
         self
+    }
+
+    /// A stack, the outermost frame first, as (method, line); what the end of a wait that was in it says in `b`.
+    pub fn stack(&mut self, methods: &[(&str, i32)]) -> u64 {
+        let mut parent = 0;
+        for (method, line) in methods {
+            let id = self.frames.len() as u32 + 1;
+            let (name, file) = (self.text(method), self.text("Shop.java"));
+            self.frames.push(Frame {
+                id,
+                parent,
+                name,
+                file,
+                line: *line,
+            });
+            parent = id;
+        }
+        u64::from(parent) << 32
     }
 
     /// The spool's bytes.
@@ -208,6 +228,10 @@ impl AgentSpool {
                 out.extend(chunk);
             }
         }
+        let mut chunk = chunk_head(frames::KIND, 0);
+        chunk.extend(self.frames.iter().flat_map(frames::bytes));
+        chunk.resize(CHUNK, 0);
+        out.extend(chunk);
         let mut chunk = chunk_head(2, 0);
         for (i, text) in self.strings.iter().enumerate() {
             chunk.extend((i as u32 + 1).to_le_bytes());

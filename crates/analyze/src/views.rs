@@ -35,7 +35,7 @@ pub struct View {
 }
 
 /// Every view, in the order in which they build on each other.
-pub const ALL: [View; 11] = [
+pub const ALL: [View; 14] = [
     View {
         name: "wakings",
         doc: "A blocked interval that somebody ended: thread, thread_name, begin_ns, end_ns, cause, wait, waker, waker_name (null if no thread of the target did), interrupt.",
@@ -121,6 +121,29 @@ pub const ALL: [View; 11] = [
             JOIN most m ON m.class IS NOT DISTINCT FROM w.class AND m.object IS NOT DISTINCT FROM w.object
             JOIN held h ON h.class IS NOT DISTINCT FROM w.class AND h.object IS NOT DISTINCT FROM w.object
             GROUP BY w.class, w.object",
+    },
+    View {
+        name: "stack_frames(stack)",
+        doc: "The frames of a stack, the innermost first: id, depth, kind, name, file, line.",
+        example: "SELECT name, line FROM stack_frames((SELECT stack FROM waits WHERE stack IS NOT NULL ORDER BY end_ns - begin_ns DESC LIMIT 1)) ORDER BY depth DESC",
+        sql: "CREATE MACRO stack_frames(of_stack) AS TABLE
+            WITH RECURSIVE up AS (
+                SELECT * FROM stacks WHERE id = of_stack
+                UNION ALL
+                SELECT s.* FROM stacks s JOIN up ON s.id = up.parent)
+            SELECT id, depth, kind, name, file, line FROM up ORDER BY depth DESC",
+    },
+    View {
+        name: "stack_code",
+        doc: "What a stack's code is: stack (stacks.id), code (its innermost method that is not the JDK's; if all are, the innermost), file, line.",
+        example: "SELECT s.kind, c.code, c.line, count(*) AS samples FROM samples s JOIN stack_code c USING (stack) GROUP BY ALL ORDER BY samples DESC LIMIT 10",
+        sql: include_str!("views/stack_code.sql"),
+    },
+    View {
+        name: "wait_code",
+        doc: "A wait whose stack was taken, with the code that waited and the request that it was in: wait (waits.id), thread, begin_ns, end_ns, kind, class, object, stack, code, file, line, request (spans.id), request_name.",
+        example: "SELECT request_name, code, line, count(*) AS waits, ms(sum(end_ns - begin_ns)) AS ms FROM wait_code WHERE request IS NOT NULL GROUP BY ALL ORDER BY ms DESC LIMIT 10",
+        sql: include_str!("views/wait_code.sql"),
     },
     View {
         name: "request_counters_within(begin_ns, end_ns)",

@@ -8,6 +8,7 @@
 use std::sync::Arc;
 
 use loadline_trace::spool::agent::{Event, kind as ev};
+use loadline_trace::spool::frames;
 use loadline_trace::tables::Wait;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -134,9 +135,12 @@ fn begun(e: &Event, thread: u32, ts: i64, kind: &'static str, cx: &Context) -> W
 
 fn ended(mut w: Wait, e: &Event, ts: i64) -> Wait {
     w.end_ns = ts.max(w.begin_ns);
+    w.stack = Some(frames::of_wait(e.kind, e.b))
+        .filter(|id| *id != 0)
+        .map(i64::from);
     w.outcome = match e.kind {
         ev::MONITOR_ENTERED => "acquired",
-        ev::MONITOR_WAITED if e.b == 1 => "timeout",
+        ev::MONITOR_WAITED if e.b as u32 == 1 => "timeout",
         ev::MONITOR_WAITED => "notified",
         _ => "unparked",
     };
@@ -262,6 +266,34 @@ mod tests {
         assert_eq!(shape(&waits), want);
         assert_eq!(waits[2].owner, Some(9));
         assert_eq!((waits[0].object, waits[0].owner), (Some(5), None));
+    }
+
+    #[test]
+    fn the_end_of_a_wait_names_its_stack() {
+        let stack = |id: u64| id << 32;
+        let waits = paired(&[
+            event(1, ev::MONITOR_ENTER, 5, 9),
+            event(2, ev::MONITOR_ENTERED, 5, stack(3)),
+            event(3, ev::MONITOR_WAIT, 5, 100),
+            event(4, ev::MONITOR_WAITED, 5, stack(4) | 1),
+            event(5, ev::PARK, 6, 9),
+            event(6, ev::UNPARKED, 6, stack(5)),
+            event(7, ev::PARK, 6, 9),
+            event(8, ev::MOUNT, 0, stack(6)),
+            event(9, ev::PARK, 6, 9),
+            event(10, ev::UNPARKED, 6, 0),
+        ]);
+        let told: Vec<_> = waits.iter().map(|w| (w.outcome, w.stack)).collect();
+        assert_eq!(
+            told,
+            [
+                ("acquired", Some(3)),
+                ("timeout", Some(4)),
+                ("unparked", Some(5)),
+                ("unparked", Some(6)),
+                ("unparked", None)
+            ]
+        );
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use loadline_analyze::testing::{KernelSpool, Recording};
-use loadline_analyze::{build, query, views};
+use loadline_analyze::{build, query, report, views};
 use loadline_trace::Trace;
 use loadline_trace::spool::RawDir;
 use loadline_trace::spool::agent::kind as ev;
@@ -24,19 +24,28 @@ fn recording() -> Recording {
         &[(119, 13, 120, Some(160)), (180, 13, 185, Some(400))],
         &[(10, 12, 11, None)],
     ];
-    let mut r = workers(ran, [90, 103, 121, 125], &[(11, 149, 201)]);
+    let mut r = workers(ran, [90, 103, 121, 125], &[(11, 149, 201, &CODE)]);
     let a = &mut r.agent;
     a.event(12, 115 * MS, ev::SPAN_BEGIN, 5, 0, "job");
     a.event(12, 300 * MS, ev::SPAN_END, 5, 0, "");
     r
 }
 
+/// Methods and lines, the outermost first.
+type Code = &'static [(&'static str, i32)];
+
+const CODE: [(&str, i32); 3] = [
+    ("java.lang.Thread.run", 840),
+    ("shop.Cache.get", 31),
+    ("java.util.HashMap.computeIfAbsent", 1220),
+];
+
 /// A time on a CPU, in ms: when it was woken, by which thread, there from, and to, if it left.
 type Stretch = (i64, u32, i64, Option<i64>);
 
 /// Three workers, 11 to 13, each on a CPU of its own. 11 serves a request until 250 ms on a connection; it is opened, visited,
-/// parsed and its request begins at `at`. Of each (thread, from, to) a wait for the cache's monitor.
-fn workers(ran: [&[Stretch]; 3], at: [i64; 4], waits: &[(u32, i64, i64)]) -> Recording {
+/// parsed and its request begins at `at`. Of each (thread, from, to, code) a wait for the cache's monitor.
+fn workers(ran: [&[Stretch]; 3], at: [i64; 4], waits: &[(u32, i64, i64, Code)]) -> Recording {
     const WORKERS: [(u32, &str); 3] = [(11, "exec-1"), (12, "exec-2"), (13, "exec-3")];
     let mut r = Recording::new(0, 1000 * MS);
     r.threads(MS, &WORKERS.map(|(tid, name)| (tid as i32, name, 'S')));
@@ -60,9 +69,10 @@ fn workers(ran: [&[Stretch]; 3], at: [i64; 4], waits: &[(u32, i64, i64)]) -> Rec
     a.event(11, visited, ev::VISIT_BEGIN, 7, 0, "");
     a.event(11, parsed, ev::REQUEST_PARSE, 0, 0, "");
     a.event(11, begun, ev::REQUEST, 0, 0, "GET /item/17");
-    for &(tid, from, to) in waits {
+    for &(tid, from, to, code) in waits {
         a.event(tid, from * MS, ev::MONITOR_ENTER, 99, 0, "shop.Cache");
-        a.event(tid, to * MS, ev::MONITOR_ENTERED, 99, 0, "shop.Cache");
+        let stack = a.stack(code);
+        a.event(tid, to * MS, ev::MONITOR_ENTERED, 99, stack, "shop.Cache");
     }
     a.event(11, 240 * MS, ev::STATUS, 0, 200, "");
     a.event(11, 250 * MS, ev::REQUEST_END, 0, 0, "");
@@ -143,7 +153,11 @@ fn handed_on() -> Recording {
         &[(20, 11, 20, Some(400))],
         &[(10, 12, 10, Some(120)), (150, 12, 150, Some(400))],
     ];
-    workers(ran, [30, 51, 52, 53], &[(11, 99, 201), (13, 119, 151)])
+    workers(
+        ran,
+        [30, 51, 52, 53],
+        &[(11, 99, 201, &[]), (13, 119, 151, &[])],
+    )
 }
 
 #[test]
@@ -180,6 +194,37 @@ fn a_waking_chain_leads_to_who_was_waited_for_in_the_end() {
         ["1", "exec-2", "160", "180", "exec-3"],
     ];
     assert_eq!(answer(&trace, sql), want);
+}
+
+#[test]
+fn the_code_that_waited_is_the_innermost_that_is_not_the_jdks() {
+    let (_dir, trace) = convoy();
+    let sql = "SELECT w.code, w.file, w.line, w.request_name, f.name FROM wait_code w, stack_frames(w.stack) f ORDER BY f.depth DESC";
+    let of = |frame| ["shop.Cache.get", "Shop.java", "31", "GET /item/17", frame];
+    let want = [
+        of("java.util.HashMap.computeIfAbsent"),
+        of("shop.Cache.get"),
+        of("java.lang.Thread.run"),
+    ];
+    assert_eq!(answer(&trace, sql), want);
+
+    let report = report::report(&trace).expect("a report");
+    let places: Vec<_> = report
+        .code
+        .iter()
+        .map(|c| (c.of, &*c.name, &*c.code, c.waits, c.total_ms, c.stack.len()))
+        .collect();
+    let want = [
+        ("lock", "shop.Cache", "shop.Cache.get", 1, 52.0, 3),
+        ("request", "GET /item/17", "shop.Cache.get", 1, 52.0, 3),
+    ];
+    assert_eq!(places, want);
+    assert_eq!(report.code[0].share, 1.0);
+    let page = report.render(false);
+    assert!(
+        page.contains("shop.Cache.get:31") && page.lines().all(|l| l.chars().count() <= 100),
+        "{page}"
+    );
 }
 
 #[test]

@@ -27,7 +27,7 @@ fn cut(dir: &Path, horizon: i64) -> Trace {
 
     let bytes = fs::read(to.agent()).expect("the agent's");
     let header = agent::header(&bytes).expect("a header");
-    let (events, _) = agent::read(&bytes[..header.extent(bytes.len() as u64) as usize]);
+    let events = agent::read(&bytes[..header.extent(bytes.len() as u64) as usize]).events;
     let mut carried = carry::Carry::new();
     for e in events.iter().filter(|e| e.ts < horizon) {
         carried.take(e);
@@ -40,7 +40,7 @@ fn cut(dir: &Path, horizon: i64) -> Trace {
         "{} of {before} were carried",
         carried.len()
     );
-    fs::write(to.carry(), carry::file(&carried, horizon, (0, 0))).expect("written");
+    fs::write(to.carry(), carry::file(&carried, horizon, [0; 3])).expect("written");
     loadline_analyze::build(dir, false, &mut |_, _| {}).expect("tables");
     Trace::open(dir).expect("it opens")
 }

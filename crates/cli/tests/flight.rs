@@ -132,6 +132,20 @@ fn the_last_seconds_are_dumped_while_the_recording_goes_on_and_loses_nothing() {
                  WHERE s.kind = 'service' AND t.name LIKE 'http%exec%' AND t.kind = 'platform'",
             );
             assert!(named > 0, "{named} workers have their names");
+            // Their stacks were seen long before the window.
+            let [without, with] = ["IS NULL", "IS NOT NULL"].map(|is| {
+                sql::<i64>(
+                    trace,
+                    &format!(
+                        "SELECT count(*) FROM waits w JOIN threads t ON t.id = w.thread WHERE t.name LIKE 'http%exec%'
+                         AND w.outcome <> 'cut' AND w.begin_ns > {begin} AND w.end_ns - w.begin_ns >= 10000000 AND w.stack {is}"
+                    ),
+                )
+            });
+            assert!(
+                with > without,
+                "{with} waits with, {without} without stacks"
+            );
             let nameless: i64 = sql(
                 trace,
                 "SELECT count(*) FROM spans s JOIN threads t ON t.id = s.thread WHERE s.kind = 'service' AND t.name NOT LIKE 'http%'",

@@ -101,6 +101,15 @@ fn a_held_monitor_is_a_wait_of_that_time_with_class_and_owner() {
         .map(|(b, e)| (b.parse().expect("begin"), e.parse().expect("end")))
         .collect();
     assert_eq!(truth.len(), 5, "{}", text(&recorded));
+    let planted: i64 = loadline_analyze::views::open(&trace)
+        .expect("views")
+        .query_row(
+            "SELECT count(*) FROM wait_code WHERE class LIKE '%Treasure' AND code LIKE 'Hold.lambda$main$%' AND file = 'Hold.java'",
+            [],
+            |r| r.get(0),
+        )
+        .expect("a count");
+    assert_eq!(planted, 5, "waits of 200 ms with the code that waited");
     // A busy machine may hold a thread up between its reading of the clock and its waiting, and end
     // its last sleep by the JVM's own timer instead of by the owner: not most of the time.
     let (mut exact, mut owned) = (0, 0);

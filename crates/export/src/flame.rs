@@ -1,12 +1,13 @@
 //! Flame graphs: folded stacks (`a;b;c 1234`), which every flame graph tool reads, and a page that needs no other file.
 //!
-//! With call stacks in the trace: time on a CPU by stack, and time off it by the stack that the wait began in and by why.
-//! Without: time of requests and handshakes by what they are, their phase and their cause; without requests, of threads
-//! by name and cause. The unit is a microsecond.
+//! Where what ran was sampled: time on a CPU by stack, and time off it by the stack of the wait and by why.
+//! Else time of requests and handshakes by what they are, their phase and their cause (without requests, of threads
+//! by name and cause), and beside it a graph of the time off the CPU, where stacks of waits were taken.
+//! The unit is a microsecond.
 
 use std::collections::HashMap;
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use loadline_trace::Trace;
@@ -25,44 +26,52 @@ type Folded = Vec<(Vec<String>, i64)>;
 pub fn write(trace: &Trace, out: &Path) -> Result<Written> {
     let scratch = Scratch::open(trace, out)?;
     let db = &scratch.db;
-    let sampled: i64 =
-        db.query_row("SELECT count(*) FROM samples WHERE kind = 'cpu'", [], |r| {
-            r.get(0)
-        })?;
-    let requests: i64 = db.query_row("SELECT count(*) FROM breakdown", [], |r| r.get(0))?;
-    let folded = if sampled > 0 {
+    let count = |sql: &str| db.query_row(sql, [], |r| r.get::<_, i64>(0));
+    let sampled = count("SELECT count(*) FROM samples WHERE kind = 'cpu'")? > 0;
+    let waited = count("SELECT count(*) FROM waits WHERE stack IS NOT NULL")? > 0;
+    let requests = count("SELECT count(*) FROM breakdown")? > 0;
+    let all = if sampled {
         by_code(db)?
-    } else if requests > 0 {
+    } else if requests {
         by_phase(db)?
     } else {
         by_thread(db)?
     };
 
-    let (text, page) = (out.join("stacks.folded"), out.join("index.html"));
-    let mut file = std::io::BufWriter::new(
-        std::fs::File::create(&text).with_context(|| text.display().to_string())?,
-    );
-    for (stack, us) in &folded {
+    let title = format!("{} · {:.1} s", trace.meta.target.name, trace.meta.seconds());
+    let mut files = graph(out, ["index.html", "stacks.folded"], &title, &all)?;
+    let mut notes = Vec::new();
+    if !sampled && waited {
+        let title = format!("{title} · off CPU");
+        files.extend(graph(
+            out,
+            ["off-cpu.html", "off-cpu.folded"],
+            &title,
+            &by_code(db)?,
+        )?);
+        notes.push("what ran was not sampled: index.html shows phases and causes, off-cpu.html the code that waited".into());
+    } else if !sampled {
+        notes.push("call stacks were not recorded: it shows phases and causes, not code".into());
+    }
+    Ok(Written { files, notes })
+}
+
+/// Writes one graph: the page, and its stacks as text.
+fn graph(out: &Path, names: [&str; 2], title: &str, folded: &Folded) -> Result<Vec<PathBuf>> {
+    let [page, text] = names.map(|name| out.join(name));
+    let file = std::fs::File::create(&text).with_context(|| text.display().to_string())?;
+    let mut file = std::io::BufWriter::new(file);
+    for (stack, us) in folded {
         writeln!(file, "{} {us}", stack.join(";"))?;
     }
     file.flush()?;
-    let data = json!(folded);
-    let title = format!("{} · {:.1} s", trace.meta.target.name, trace.meta.seconds());
-    let title = json!(title).to_string();
     // In a script nothing may look like its end.
     let safe = |text: String| text.replace('<', "\\u003c");
     let html = PAGE
-        .replace("/*TITLE*/\"\"", &safe(title))
-        .replace("/*DATA*/[]", &safe(data.to_string()));
+        .replace("/*TITLE*/\"\"", &safe(json!(title).to_string()))
+        .replace("/*DATA*/[]", &safe(json!(folded).to_string()));
     std::fs::write(&page, html).with_context(|| page.display().to_string())?;
-    let mut notes = Vec::new();
-    if sampled == 0 {
-        notes.push("call stacks were not recorded: it shows phases and causes, not code".into());
-    }
-    Ok(Written {
-        files: vec![page, text],
-        notes,
-    })
+    Ok(vec![page, text])
 }
 
 fn collect(db: &Connection, sql: &str, columns: usize) -> Result<Folded> {

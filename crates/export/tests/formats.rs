@@ -9,6 +9,7 @@ use std::sync::OnceLock;
 use loadline_export::{Format, Written, export};
 use loadline_trace::Trace;
 use loadline_trace::duckdb::Connection;
+use loadline_trace::spool::agent::kind as ev;
 
 /// The trace, built once.
 fn trace() -> &'static Trace {
@@ -442,6 +443,33 @@ fn firefox_has_a_marker_per_span_and_wait_and_samples_of_every_thread() {
     let all_sql = "SELECT (SELECT count(*) FROM spans s LEFT JOIN segments g ON g.span = s.id)
         + (SELECT count(*) FROM waits) + (SELECT count(*) FROM vm) + (SELECT count(*) FROM marks)";
     assert_eq!(all, count(&db, all_sql));
+}
+
+#[test]
+fn where_stacks_of_waits_were_taken_there_is_a_graph_of_the_code_that_waited() {
+    let mut r = loadline_analyze::testing::Recording::new(0, 100_000_000);
+    let stack = r
+        .agent
+        .stack(&[("java.lang.Thread.run", 840), ("shop.Cache.get", 31)]);
+    r.agent.event(11, 1_000_000, ev::THREAD, 21, 0, "exec-1");
+    r.agent
+        .event(11, 10_000_000, ev::MONITOR_ENTER, 99, 0, "shop.Cache");
+    r.agent
+        .event(11, 62_000_000, ev::MONITOR_ENTERED, 99, stack, "shop.Cache");
+    let dir = tempfile::tempdir().expect("a directory");
+    r.write(dir.path()).expect("spools");
+    loadline_analyze::build(dir.path(), false, &mut |_, _| {}).expect("a trace");
+    let trace = Trace::open(dir.path()).expect("it opens");
+    let out = dir.path().join("flame");
+    let written = export(&trace, Format::Flame, &out, &mut |_, _| {}).expect("it is exported");
+    assert_eq!(written.files.len(), 4, "{:?}", written.files);
+    let folded = std::fs::read_to_string(out.join("off-cpu.folded")).expect("stacks");
+    assert_eq!(
+        folded,
+        "off CPU;java.lang.Thread.run;shop.Cache.get;lock 52000\n"
+    );
+    let page = std::fs::read_to_string(out.join("off-cpu.html")).expect("the page");
+    assert!(page.contains("\"shop.Cache.get\""));
 }
 
 #[test]

@@ -45,6 +45,7 @@ fn run() -> Result<(), String> {
             library: "none".into(),
         },
         redefinition: Redefinition::Never,
+        stacks: None,
         ring_bytes: Options::RING_BYTES,
         redact: false,
         agent_capacity: Options::AGENT_CAPACITY,

@@ -257,9 +257,10 @@ impl AgentSpool {
         self.word(at::LOST).load(Ordering::Relaxed)
     }
 
-    /// Strings that it lost.
-    pub fn lost_strings(&self) -> u64 {
-        self.word(at::LOST_STRINGS).load(Ordering::Relaxed)
+    /// Events, strings and stacks that it lost.
+    pub fn losses(&self) -> [u64; 3] {
+        [at::LOST, at::LOST_STRINGS, at::LOST_STACKS]
+            .map(|at| self.word(at).load(Ordering::Relaxed))
     }
 
     /// Whether it has written all that it may, and loses what comes.

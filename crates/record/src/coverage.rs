@@ -43,6 +43,15 @@ pub fn not_recorded(info: &str, pid: i32, jar: &Path) -> Vec<NotRecorded> {
     not_recorded
 }
 
+/// What is said where no stacks were asked for.
+pub fn no_stacks() -> NotRecorded {
+    NotRecorded {
+        what: "the code that waited".into(),
+        why: "stacks were not asked for".into(),
+        how_to_get: "leave --stacks off out, or say from how long a wait on: --stacks 10ms".into(),
+    }
+}
+
 /// What the first redefinition costs a JVM of this release that was started without the agent.
 pub fn price(java: u32) -> &'static str {
     if java <= LAST_TO_FLUSH {

@@ -116,6 +116,8 @@ pub struct Options {
     pub redact: bool,
     /// Whether classes may be redefined.
     pub redefinition: Redefinition,
+    /// From how long a wait on the JVM level records its stack; none: never.
+    pub stacks: Option<Duration>,
     /// Size of each CPU's ring, in bytes; see [`Options::RING_BYTES`].
     pub ring_bytes: usize,
     /// The most that the agent may write, in bytes; see [`Options::AGENT_CAPACITY`].

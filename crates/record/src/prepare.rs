@@ -65,6 +65,7 @@ pub fn new_agent(
         levels,
         ring: o.flight.is_some(),
         mode: o.redefinition.mode(),
+        stacks_ns: o.stacks.map_or(0, |least| least.as_nanos().max(1) as u64),
         recorder_pid: if target.is_none_or(|t| t.our_pids) {
             std::process::id()
         } else {

@@ -429,7 +429,11 @@ impl<'a> Recording<'a> {
         header.map_or_else(Vec::new, |h| {
             let jar = absolute(&self.options.agent.jar);
             let jar = jar.as_ref().unwrap_or(&self.options.agent.jar);
-            coverage::not_recorded(&h.info, self.subject.target.pid, jar)
+            let mut all = coverage::not_recorded(&h.info, self.subject.target.pid, jar);
+            if self.options.levels.jvm && self.options.stacks.is_none() {
+                all.push(coverage::no_stacks());
+            }
+            all
         })
     }
 

@@ -261,7 +261,7 @@ table! {
         notifier: Option<i64>,
         /// acquired, notified, timeout, unparked, or cut (still waiting at the end).
         outcome: &'static str,
-        /// Where in the code it began (`stacks.id`). Not filled by 0.1.
+        /// Where in the code it was (`stacks.id`): of waits of 10 ms and longer, or as --stacks says.
         stack: Option<i64>,
     }
 }
@@ -303,7 +303,7 @@ table! {
 }
 
 table! {
-    /// A frame of a deduplicated call stack, as a tree: a stack is named by its innermost frame, and `parent` leads to the caller's. Not filled by 0.1.
+    /// A frame of a deduplicated call stack, as a tree: a stack is named by its innermost frame, and `parent` leads to the caller's.
     Stack in "stacks" sorted by id {
         /// Id in this trace; a parent's is smaller than its children's.
         id: i64,

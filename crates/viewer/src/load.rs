@@ -24,7 +24,7 @@ const NOBODY: &str = "nobody";
 
 /// Reads all of a trace that the page asks for often.
 pub fn load(trace: &Trace) -> Result<Model> {
-    let db = trace.sql()?;
+    let db = loadline_analyze::views::open(trace)?;
     let begin = trace.meta.begin_ns;
     let (threads, thread_index) = with_lanes(threads(&db)?, virtuals(&db, begin)?);
     let mut model = Model {
@@ -40,6 +40,8 @@ pub fn load(trace: &Trace) -> Result<Model> {
         spans: Vec::new(),
         span_index: ById::default(),
         waits: HashMap::new(),
+        frames: HashMap::new(),
+        code: HashMap::new(),
         resources: HashMap::new(),
         marks: HashMap::new(),
         pauses: pauses(&db, begin)?,
@@ -58,6 +60,8 @@ pub fn load(trace: &Trace) -> Result<Model> {
         )?,
     };
     model.waits = waits(&db, &model)?;
+    model.frames = frames(&db)?;
+    model.code = code(&db)?;
     counters(&db, &mut model).context("reading counters.parquet")?;
     model.gc = gc_lane(&model.pauses, model.duration());
     model.states.push(NOBODY.into());
@@ -180,7 +184,7 @@ fn with_lanes(
 
 fn waits(db: &Connection, model: &Model) -> Result<HashMap<i64, Wait>> {
     let begin = model.meta.begin_ns;
-    let sql = "SELECT id, kind, class, object, owner, notifier, outcome, begin_ns, end_ns, thread FROM waits";
+    let sql = "SELECT id, kind, class, object, owner, notifier, outcome, begin_ns, end_ns, thread, stack FROM waits";
     let waits = rows(db, sql, |r| {
         let thread = r.get(9)?;
         let lane = model.thread_index.get(&thread);
@@ -194,10 +198,26 @@ fn waits(db: &Connection, model: &Model) -> Result<HashMap<i64, Wait>> {
             outcome: r.get(6)?,
             begin: r.get::<_, i64>(7)? - begin,
             end: r.get::<_, i64>(8)? - begin,
+            stack: r.get(10)?,
         };
         Ok((r.get(0)?, wait))
     })?;
     Ok(waits.into_iter().collect())
+}
+
+/// Each as `package.Class.method:line`.
+fn frames(db: &Connection) -> Result<HashMap<i64, (Option<i64>, String)>> {
+    let sql = "SELECT id, parent, name || coalesce(':' || line, '') FROM stacks";
+    let frames = rows(db, sql, |r| Ok((r.get(0)?, (r.get(1)?, r.get(2)?))))?;
+    Ok(frames.into_iter().collect())
+}
+
+/// Of the stacks of waits.
+fn code(db: &Connection) -> Result<HashMap<i64, String>> {
+    let sql = "SELECT stack, code || coalesce(':' || line, '') FROM stack_code SEMI JOIN waits USING (stack)";
+    Ok(rows(db, sql, |r| Ok((r.get(0)?, r.get(1)?)))?
+        .into_iter()
+        .collect())
 }
 
 fn pauses(db: &Connection, begin: i64) -> Result<Vec<Pause>> {

@@ -114,6 +114,9 @@ pub struct Wait {
     pub notifier: Option<i64>,
     /// How it ended.
     pub outcome: String,
+    /// Its stack, in [`Model::frames`].
+    #[serde(skip)]
+    pub stack: Option<i64>,
     /// Begin.
     pub begin: i64,
     /// End.
@@ -213,6 +216,10 @@ pub struct Model {
     pub span_index: ById,
     /// Waits by id.
     pub waits: HashMap<i64, Wait>,
+    /// Frames of stacks by id: the caller's, and what it is called.
+    pub frames: HashMap<i64, (Option<i64>, String)>,
+    /// What a stack's code is, as a frame is called; see the view `stack_code`.
+    pub code: HashMap<i64, String>,
     /// Resources by descriptor.
     pub resources: HashMap<i32, Vec<Resource>>,
     /// Marks by thread index, sorted by time.

@@ -29,6 +29,10 @@ pub struct Moment {
     wait: Option<Wait>,
     owner_name: Option<String>,
     notifier_name: Option<String>,
+    /// Where in the program's code it waited.
+    code: Option<String>,
+    /// The whole stack, the innermost frame first.
+    stack: Vec<String>,
     spans: Vec<SpanAt>,
     marks: Vec<Mark>,
     pause: Option<Pause>,
@@ -82,6 +86,7 @@ pub fn moment(model: &Model, id: i64, t: i64) -> Option<Moment> {
     let (begin, end, class) = thread.lane.state(i);
     let detail = thread.details[i];
     let wait = model.waits.get(&detail.wait).cloned();
+    let waited_in = wait.as_ref().and_then(|w| w.stack);
     let name_of = |id: Option<i64>| id.and_then(|id| model.thread_name(id)).map(String::from);
     let overlaps = |p: &&Pause| p.begin < end && p.end > begin;
     Some(Moment {
@@ -101,6 +106,8 @@ pub fn moment(model: &Model, id: i64, t: i64) -> Option<Moment> {
         resource: model.resource(detail.fd, begin).cloned(),
         owner_name: name_of(wait.as_ref().and_then(|w| w.owner)),
         notifier_name: name_of(wait.as_ref().and_then(|w| w.notifier)),
+        code: waited_in.and_then(|id| model.code.get(&id)).cloned(),
+        stack: frames(model, waited_in),
         wait,
         spans: stack(model, thread, t),
         marks: marks(model, index, begin, end),
@@ -135,6 +142,8 @@ pub fn gc_moment(model: &Model, t: i64) -> Option<Moment> {
         wait: None,
         owner_name: None,
         notifier_name: None,
+        code: None,
+        stack: Vec::new(),
         spans: Vec::new(),
         marks: Vec::new(),
         pause: model
@@ -143,6 +152,17 @@ pub fn gc_moment(model: &Model, t: i64) -> Option<Moment> {
             .find(|p| p.begin <= t && t < p.end)
             .cloned(),
     })
+}
+
+/// Frames of a stack, the innermost first.
+fn frames(model: &Model, stack: Option<i64>) -> Vec<String> {
+    let mut frames = Vec::new();
+    let mut next = stack;
+    while let Some((parent, name)) = next.and_then(|id| model.frames.get(&id)) {
+        frames.push(name.clone());
+        next = parent.filter(|p| Some(*p) < next); // as it should be; a trace may be anybody's
+    }
+    frames
 }
 
 fn waker(model: &Model, index: i32, tid: i32, at: i64) -> Option<Waker> {

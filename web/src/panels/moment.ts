@@ -115,6 +115,7 @@ export class MomentPanel {
       ["held by", m.owner_name && m.wait ? link(m.owner_name, m.wait.owner, m.begin) : null],
       ["wait ended", m.wait ? `${m.wait.outcome} after ${duration(m.wait.end - m.wait.begin)}` : null],
       ["ended by", m.notifier_name && m.wait ? link(m.notifier_name, m.wait.notifier, Math.max(0, m.end - 1)) : null],
+      ["in the code", m.code === null ? null : h("details", {}, h("summary", { class: "code", title: "the whole stack" }, m.code), h("ol", { class: "code frames" }, ...m.stack.map((frame) => h("li", {}, frame))))],
       ["system call", syscallText(m)],
       ["resource", m.resource ? `${m.resource.kind} ${m.resource.name}` : null],
       ["woken by", m.waker ? link(m.waker.name, m.waker.thread, Math.max(0, m.end - 1)) : null],

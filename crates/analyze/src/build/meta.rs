@@ -73,6 +73,12 @@ fn describe_target(meta: &mut Meta, header: &agent::Header) {
             meta.target.name = info.name.unwrap_or_default();
         }
     }
+    if header.spared_stacks > 0 {
+        meta.notes.push(format!(
+            "{} long waits have no stack, so that stacks take no more than 0.5% of a CPU: with a longer --stacks more of those have one",
+            header.spared_stacks
+        ));
+    }
     if header.state != agent::state::FAILED {
         meta.notes.extend(
             header

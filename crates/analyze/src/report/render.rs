@@ -17,6 +17,7 @@ impl Report {
         self.costs(&mut out);
         self.threads(&mut out);
         self.contention(&mut out);
+        self.code(&mut out);
         self.metrics(&mut out);
         out.gap();
         out.paragraph("verdict", "1", &self.verdict.text);
@@ -406,7 +407,11 @@ fn rate(per_s: f64) -> String {
     }
 }
 
-fn columns(left: &[&'static str], right: &[&'static str], last: &[&'static str]) -> Table {
+pub(super) fn columns(
+    left: &[&'static str],
+    right: &[&'static str],
+    last: &[&'static str],
+) -> Table {
     let left = left.iter().map(|n| (*n, Align::Left));
     let right = right.iter().map(|n| (*n, Align::Right));
     Table::new(

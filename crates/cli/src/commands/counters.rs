@@ -261,6 +261,7 @@ fn recorded(
         duration: args.duration,
         agent: companions::agent()?,
         redefinition: Redefinition::Never,
+        stacks: None,
         ring_bytes: 1 << 20,
         redact: false,
         agent_capacity: 4 << 30,

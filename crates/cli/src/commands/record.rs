@@ -85,6 +85,9 @@ pub struct Args {
     /// Most dumps by --when and SIGUSR1
     #[arg(long, value_name = "N", default_value_t = 10)]
     dumps: u32,
+    /// Record where in the code waits of this length and longer were (locks, conditions, parks): TIME, or off
+    #[arg(long, value_name = "TIME", default_value = "10ms", value_parser = parse_stacks)]
+    stacks: Stacks,
     /// Redefine loaded classes for what hooks do not see; up to JDK 21 this throws all compiled code away, once
     #[arg(long, conflicts_with = "command")]
     redefine: bool,
@@ -100,6 +103,17 @@ pub struct Args {
     /// Start this JVM and record it until it ends
     #[arg(last = true, value_name = "COMMAND")]
     command: Vec<OsString>,
+}
+
+/// From how long a wait on its stack is wanted.
+#[derive(Clone, Copy)]
+struct Stacks(Option<Duration>);
+
+fn parse_stacks(text: &str) -> Result<Stacks, String> {
+    match text {
+        "off" => Ok(Stacks(None)),
+        time => show::parse_duration(time).map(|least| Stacks(Some(least))),
+    }
 }
 
 pub fn run(args: Args) -> Result<ExitCode> {
@@ -152,6 +166,7 @@ pub fn run(args: Args) -> Result<ExitCode> {
             (true, false) => Redefinition::Allowed,
             (true, true) => Redefinition::AndRestored,
         },
+        stacks: args.stacks.0,
         ring_bytes: args.ring as usize,
         agent_capacity: args.agent_max,
         counters,

@@ -86,6 +86,7 @@ fn options(pid: i32, scratch: &Scratch) -> Result<Options> {
         agent: companions::agent()?,
         redact: false,
         redefinition: Redefinition::Never,
+        stacks: None, // a second is too little for them, and shows none
         ring_bytes: Options::RING_BYTES,
         agent_capacity: Options::AGENT_CAPACITY,
         counters: None,

@@ -13,6 +13,7 @@ use loadline_trace::spool::agent::{
     self, CHUNK, CHUNK_MAGIC, EVENT, Event, VERSION, at, chunk_at, state,
 };
 use loadline_trace::spool::carry::Carry;
+use loadline_trace::spool::frames;
 
 use crate::agent::AgentSpool;
 use crate::sys::now_ns;
@@ -176,8 +177,13 @@ impl Chunk<'_> {
             .load(Ordering::Acquire)
     }
 
+    /// What it holds; none if nobody has claimed it yet.
+    fn kind(&self) -> Option<u32> {
+        (self.word(0) == CHUNK_MAGIC).then(|| self.word(chunk_at::KIND))
+    }
+
     fn is(&self, kind: u32) -> bool {
-        self.word(0) == CHUNK_MAGIC && self.word(chunk_at::KIND) == kind
+        self.kind() == Some(kind)
     }
 
     /// The event at a place, if it was finished, and the place behind it.
@@ -211,12 +217,13 @@ impl Chunk<'_> {
 
     /// What was finished, and zeros.
     fn copy(&self, to: &mut [u8]) {
-        let written = match (self.is(KIND_EVENTS), self.is(KIND_STRINGS)) {
-            (true, _) => {
+        let written = match self.kind() {
+            Some(KIND_EVENTS) => {
                 let finished = (0..EVENTS).take_while(|n| self.word(EVENT * (1 + n) + 8) != 0);
                 EVENT * (1 + finished.count())
             }
-            (_, true) => self.strings(),
+            Some(KIND_STRINGS) => self.strings(),
+            Some(frames::KIND) => frames::end(CHUNK, |at| self.word(at)),
             _ => 0,
         };
         fence(Ordering::Acquire);

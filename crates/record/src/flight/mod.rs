@@ -123,8 +123,10 @@ struct Segment {
     threads: HashSet<u32>,
     /// Bytes, once it is closed.
     bytes: u64,
-    /// Lost by its begin: the kernel's records, the agent's events, its strings.
-    lost: (u64, u64, u64),
+    /// The kernel's records that were lost by its begin.
+    kernel_lost: u64,
+    /// The agent's events, strings and stacks that were.
+    agent_lost: [u64; 3],
 }
 
 /// Keeps the newest of a recording.
@@ -168,7 +170,8 @@ impl Keeper {
             vm_log: 0,
             threads,
             bytes: 0,
-            lost: (0, 0, 0),
+            kernel_lost: 0,
+            agent_lost: [0; 3],
         };
         Keeper {
             raw,
@@ -312,11 +315,8 @@ impl Keeper {
             vm_log: length(&self.raw.vm_log()),
             threads,
             bytes: 0,
-            lost: (
-                sources.kernel_lost,
-                agent.map_or(0, |a| a.lost()),
-                agent.map_or(0, |a| a.lost_strings()),
-            ),
+            kernel_lost: sources.kernel_lost,
+            agent_lost: agent.map_or([0; 3], |a| a.losses()),
         });
         // CPU time: the wait for the drain costs nobody anything.
         let cost = Duration::from_nanos((sys::thread_cpu_ns() - cpu).max(0) as u64);
@@ -329,7 +329,7 @@ impl Keeper {
         let (Some(oldest), Some(next)) = (self.segments.front(), self.segments.get(1)) else {
             return Ok(());
         };
-        let (horizon, lost) = (next.begin_ns, (next.lost.1, next.lost.2));
+        let (horizon, lost) = (next.begin_ns, next.agent_lost);
         let seen_ns = self.segments.back().map_or(0, |s| s.cut_ns);
         let latest = self.segments.back().map(|s| &s.threads);
         let lives = |tid: u32| {
@@ -389,7 +389,7 @@ impl Keeper {
             },
             how_to_get: "a longer --keep, or a larger --max-size".into(),
         });
-        let lost = first.lost.0;
+        let lost = first.kernel_lost;
         if let Some(n) = session.losses.get_mut("kernel_ring") {
             *n = n.saturating_sub(lost);
         }

@@ -24,6 +24,9 @@
 //!     72  u32  pid of the recorder in the target's pid namespace, 0 if not visible there
 //!     76  u32  what may be done to the program: bits of [`mode`]
 //!     80  u32  entries of the ring's table; 0 if the file is none
+//!     88  u64  from how long a wait on its stack is wanted, in ns; 0: never
+//!     96  u64  stacks lost because the file or the dictionary of frames was full (atomic)
+//!    104  u64  stacks not taken, because they would have cost too much (atomic)
 //!   1024  text  path of the agent's native library, NUL-terminated (recorder writes)
 //!   2048  text  agent's message: an error when failed, else warnings a line each (agent writes)
 //!   3072  text  JSON {"jvm": …, "java": 17, "server": …, "name": …, "server_by": "probes" or "hooks",
@@ -32,7 +35,7 @@
 //!   4096  u32[]  the ring's table
 //!
 //! chunk header (32 bytes)
-//!      0  u32  magic "LLCK"        4  u32  kind: 1 events, 2 strings
+//!      0  u32  magic "LLCK"        4  u32  kind: 1 events, 2 strings, 3 frames (see [`super::frames`])
 //!      8  u32  kernel tid of the writer, in the target's pid namespace
 //!     12  u32  1 once its writer has left it for another
 //!     16  u64  Java thread id of the writer, 0 if not a Java thread
@@ -58,6 +61,8 @@ use std::collections::HashMap;
 mod chunks;
 
 pub use chunks::{Chunks, Events};
+
+use super::frames::Frame;
 
 /// Magic of the file.
 pub const MAGIC: &[u8; 8] = b"LLAGENT1";
@@ -102,6 +107,12 @@ pub mod at {
     pub const MODE: usize = 76;
     /// See the module's table.
     pub const RING: usize = 80;
+    /// See the module's table.
+    pub const STACKS: usize = 88;
+    /// See the module's table.
+    pub const LOST_STACKS: usize = 96;
+    /// See the module's table.
+    pub const SPARED_STACKS: usize = 104;
     /// See the module's table.
     pub const LIBRARY: usize = 1024;
     /// See the module's table.
@@ -186,21 +197,22 @@ pub mod kind {
     /// Its name is c, followed by the number b - 1 if b is not 0.
     pub const SWITCH_TO: u32 = 3;
     /// The virtual thread that the chunk speaks of is on this carrier from here on; what it parked for is over.
+    /// b as of UNPARKED.
     pub const MOUNT: u32 = 4;
     /// It leaves the carrier; b = why, one of [`super::left`]. If it parks, a [`PARK`] says so just before.
     pub const UNMOUNT: u32 = 5;
 
     /// Contended monitor: waits to enter. a = identity hash, c = class, b = Java id of a virtual thread or 0.
     pub const MONITOR_ENTER: u32 = 10;
-    /// It has entered. a as before.
+    /// It has entered. a as before, b as of UNPARKED.
     pub const MONITOR_ENTERED: u32 = 11;
     /// Object.wait. a = identity hash, c = class, b = timeout in ms.
     pub const MONITOR_WAIT: u32 = 12;
-    /// Back from Object.wait. b = 1 if it timed out.
+    /// Back from Object.wait. Of b the lower half is 1 if it timed out, the upper as of UNPARKED.
     pub const MONITOR_WAITED: u32 = 13;
     /// LockSupport.park. a = identity hash of the blocker, b = Java id of its owner or 0, c = its class.
     pub const PARK: u32 = 14;
-    /// Back from park.
+    /// Back from park. The upper half of b is its stack ([`super::super::frames`]), 0 if none was taken.
     pub const UNPARKED: u32 = 15;
     /// The writer lets the virtual thread a go on, which parks or waits: it wants a carrier from here on.
     pub const GOES_ON: u32 = 16;
@@ -300,6 +312,10 @@ pub struct Header {
     pub lost: u64,
     /// Strings lost.
     pub lost_strings: u64,
+    /// Stacks lost.
+    pub lost_stacks: u64,
+    /// Stacks not taken for what they cost.
+    pub spared_stacks: u64,
     /// When the agent began.
     pub begin: i64,
     /// When it stopped, 0 if it did not.
@@ -319,6 +335,8 @@ pub struct Asked<'a> {
     pub mode: u32,
     /// Whether it is a ring.
     pub ring: bool,
+    /// From how long a wait on its stack is wanted, in ns; 0: never.
+    pub stacks_ns: u64,
     /// The recorder's process id as the target sees it, or 0.
     pub recorder_pid: u32,
     /// Path of the agent's native library.
@@ -341,6 +359,7 @@ pub fn new_header(capacity: u64, asked: &Asked) -> Vec<u8> {
     put(at::NEXT, &(CHUNK as u64).to_le_bytes());
     put(at::LEVELS, &asked.levels.to_le_bytes());
     put(at::MODE, &asked.mode.to_le_bytes());
+    put(at::STACKS, &asked.stacks_ns.to_le_bytes());
     put(at::RECORDER_PID, &asked.recorder_pid.to_le_bytes());
     let library = asked.library.as_bytes();
     put(at::LIBRARY, &library[..library.len().min(at::TEXT - 1)]);
@@ -360,6 +379,8 @@ pub fn header(bytes: &[u8]) -> Option<Header> {
         next: u64_at(bytes, at::NEXT)?,
         lost: u64_at(bytes, at::LOST)?,
         lost_strings: u64_at(bytes, at::LOST_STRINGS)?,
+        lost_stacks: u64_at(bytes, at::LOST_STACKS)?,
+        spared_stacks: u64_at(bytes, at::SPARED_STACKS)?,
         begin: u64_at(bytes, at::BEGIN)? as i64,
         end: u64_at(bytes, at::END)? as i64,
         message: text_at(bytes, at::MESSAGE),
@@ -377,10 +398,25 @@ impl Header {
     }
 }
 
-/// Everything in a spool: events sorted by time (those of one writer keep their order), and strings.
-pub fn read(bytes: &[u8]) -> (Vec<Event>, HashMap<u32, String>) {
+/// What a spool says.
+#[derive(Debug, Default)]
+pub struct Said {
+    /// Events sorted by time; those of one writer keep their order.
+    pub events: Vec<Event>,
+    /// Strings by their ids.
+    pub strings: HashMap<u32, String>,
+    /// Frames of stacks, in the order in which they were written.
+    pub frames: Vec<Frame>,
+}
+
+/// Everything in a spool.
+pub fn read(bytes: &[u8]) -> Said {
     let chunks = Chunks::of(bytes);
-    (chunks.events().collect(), chunks.strings())
+    Said {
+        events: chunks.events().collect(),
+        strings: chunks.strings(),
+        frames: chunks.frames(),
+    }
 }
 
 /// One event of a chunk whose writer is `tid` and which spoke of `virtual_id` until now; `None` at the chunk's end.
@@ -511,7 +547,7 @@ mod tests {
         event(&mut x, 5, kind::PARK, 1);
         event(&mut x, 9, kind::UNPARKED, 1);
         event(&mut y, 7, kind::APP_POP, 0);
-        let (events, _) = read(&spool(vec![x, y]));
+        let events = read(&spool(vec![x, y])).events;
         let seen: Vec<_> = events.iter().map(|e| (e.ts, e.tid)).collect();
         assert_eq!(seen, [(5, 11), (7, 22), (9, 11)]);
     }
@@ -522,7 +558,7 @@ mod tests {
         event(&mut x, 5, kind::APP_POP, 0);
         event(&mut x, 6, 0, 0);
         event(&mut x, 7, kind::APP_POP, 0);
-        assert_eq!(read(&spool(vec![x])).0.len(), 1);
+        assert_eq!(read(&spool(vec![x])).events.len(), 1);
     }
 
     #[test]
@@ -534,7 +570,7 @@ mod tests {
         event(&mut x, 4, kind::SWITCH_TO, 0);
         event(&mut x, 5, kind::APP_POP, 0);
         let of: Vec<_> = read(&spool(vec![x]))
-            .0
+            .events
             .iter()
             .map(|e| e.virtual_id)
             .collect();
@@ -550,7 +586,7 @@ mod tests {
             s.extend(text.as_bytes());
             s.resize(s.len().next_multiple_of(8), 0);
         }
-        let (_, strings) = read(&spool(vec![s]));
+        let strings = read(&spool(vec![s])).strings;
         assert_eq!(strings.len(), 2);
         assert_eq!(strings[&2], "defghijk");
     }

@@ -21,6 +21,7 @@
 pub mod agent;
 pub mod carry;
 pub mod counters;
+pub mod frames;
 pub mod kernel;
 pub mod procfs;
 pub mod session;

@@ -208,6 +208,9 @@ fn a_moment_within_a_wait_names_lock_owner_and_waker() {
     assert_eq!(moment["wait"]["class"], "shop.ItemCache");
     assert_eq!(moment["waker"]["thread"], found["rows"][0][3]);
     assert_eq!(moment["notifier_name"], moment["waker"]["name"]);
+    assert_eq!(moment["code"], "shop.ItemCache.get:31");
+    assert_eq!(moment["stack"][0], "shop.ItemCache.get:31");
+    assert_eq!(moment["stack"][2], "java.lang.Thread.run:840");
     assert!(
         moment["owner_name"]
             .as_str()

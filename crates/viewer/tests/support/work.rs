@@ -142,7 +142,7 @@ impl Sim {
             owner: owner.map(|o| o as i64),
             notifier: None,
             outcome: "cut",
-            stack: None,
+            stack: (kind == "monitor_enter").then_some(super::write::IN_CACHE),
         });
     }
 

@@ -11,6 +11,27 @@ use loadline_trace::{Meta, Result, TraceWriter};
 use super::Size;
 use super::sim::{BEGIN_NS, Sim};
 
+/// The stack of those who want the cache's monitor.
+pub(super) const IN_CACHE: i64 = 2;
+
+fn stacks() -> Vec<Stack> {
+    let frames = [
+        ("java.lang.Thread.run", "Thread.java", 840),
+        ("shop.ItemService.show", "ItemService.java", 52),
+        ("shop.ItemCache.get", "ItemCache.java", 31),
+    ];
+    let row = |(id, (name, file, line)): (i64, (&str, &str, i32))| Stack {
+        id,
+        parent: (id > 0).then_some(id - 1),
+        depth: id as i32,
+        kind: "java",
+        name: name.into(),
+        file: Some(file.into()),
+        line: Some(line),
+    };
+    (0..=IN_CACHE).zip(frames).map(row).collect()
+}
+
 /// Writes the trace of a simulated server into `dir`.
 pub fn write(dir: &Path, size: Size, seed: u64) -> Result<Meta> {
     let sim = Sim::run(size, seed);
@@ -54,7 +75,7 @@ pub fn write(dir: &Path, size: Size, seed: u64) -> Result<Meta> {
     writer.table(record.waits)?;
     writer.table(record.vm)?;
     writer.table(Vec::<Mount>::new())?;
-    writer.table(Vec::<Stack>::new())?;
+    writer.table(stacks())?;
     writer.table(Vec::<Sample>::new())?;
     let counter = |s: i64, scope: &str, name: &str, value: f64| Counter {
         ts_ns: BEGIN_NS + s * 1_000_000_000,

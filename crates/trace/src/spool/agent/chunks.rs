@@ -9,6 +9,8 @@ use std::collections::binary_heap::PeekMut;
 use std::collections::{BinaryHeap, HashMap};
 use std::slice::ChunksExact;
 
+use crate::spool::frames::{self, Frame};
+
 use super::{CHUNK, CHUNK_MAGIC, EVENT, Event, chunk_at, event, u32_at, u64_at};
 
 /// What lies in a spool.
@@ -17,6 +19,7 @@ pub struct Chunks<'a> {
     /// By earliest event, then by claim.
     events: Vec<Chunk<'a>>,
     strings: Vec<&'a [u8]>,
+    frames: Vec<&'a [u8]>,
 }
 
 /// A chunk of events.
@@ -48,6 +51,7 @@ impl<'a> Chunks<'a> {
             match u32_at(bytes, chunk_at::KIND) {
                 Some(1) => chunks.events.extend(Chunk::of(bytes, claim)),
                 Some(2) => chunks.strings.push(bytes),
+                Some(frames::KIND) => chunks.frames.push(bytes),
                 _ => {}
             }
         }
@@ -70,6 +74,15 @@ impl<'a> Chunks<'a> {
     /// When the last event was, if there is one.
     pub fn latest(&self) -> Option<i64> {
         self.events.iter().map(|c| c.latest).max()
+    }
+
+    /// Frames of stacks, in the order in which they were written.
+    pub fn frames(&self) -> Vec<Frame> {
+        let mut read = Vec::new();
+        for chunk in &self.frames {
+            frames::read(chunk, &mut read);
+        }
+        read
     }
 
     /// Texts by id.

@@ -94,14 +94,20 @@ fn a_file_of_carried_events_reads_as_they_were_said() {
     };
     let mut events = vec![event(1, ev::PARK, 5, 3, 4), of_virtual(2, ev::PARK, 1001)];
     events.extend((3..5000).map(|n| event(n, ev::APP_PUSH, 5, n as u64, 0)));
-    let bytes = file(&events, 9000, (3, 4));
+    let bytes = file(&events, 9000, [3, 4, 5]);
     let header = agent::header(&bytes).expect("a header");
     assert_eq!(
-        (header.begin, header.lost, header.lost_strings),
-        (9000, 3, 4)
+        (
+            header.begin,
+            header.lost,
+            header.lost_strings,
+            header.lost_stacks
+        ),
+        (9000, 3, 4, 5)
     );
-    let (read, _) = agent::read(&bytes[..header.extent(bytes.len() as u64) as usize]);
+    let read = agent::read(&bytes[..header.extent(bytes.len() as u64) as usize]);
     let read: Vec<Event> = read
+        .events
         .into_iter()
         .filter(|e| e.kind != ev::SWITCH_TO)
         .collect();

@@ -38,6 +38,8 @@ const char *about_open(JavaVM *vm, JNIEnv *jni) {
     wanted.can_generate_monitor_events = 1;
     wanted.can_generate_garbage_collection_events = 1;
     wanted.can_generate_native_method_bind_events = 1;
+    wanted.can_get_source_file_name = 1;
+    wanted.can_get_line_numbers = 1;
     if (has_virtual_threads) {
         uint8_t *bits = (uint8_t *)&wanted;
         bits[CAN_SUPPORT_VIRTUAL_THREADS_BIT / 8] |= 1u << CAN_SUPPORT_VIRTUAL_THREADS_BIT % 8;
@@ -109,8 +111,7 @@ uint32_t about_name(struct session *s, JNIEnv *jni, jthread thread, uint64_t *nu
     return id;
 }
 
-/* "Lorg/x/Y;" to "org.x.Y", as Class.getName() says it; arrays stay as they are, but with dots. */
-static char *class_name(char *signature) {
+char *about_class_name(char *signature) {
     size_t length = strlen(signature);
     char *name = signature;
     if (signature[0] == 'L' && length > 2) {
@@ -136,7 +137,7 @@ uint32_t about_class(struct session *s, JNIEnv *jni, jobject object) {
     } else {
         char *signature = NULL;
         if ((*jvmti)->GetClassSignature(jvmti, class, &signature, NULL) == JVMTI_ERROR_NONE) {
-            id = spool_string(s, class_name(signature));
+            id = spool_string(s, about_class_name(signature));
             (*jvmti)->Deallocate(jvmti, (unsigned char *)signature);
             (*jvmti)->SetTag(jvmti, class, (jlong)((uint64_t)s->epoch << 32 | id));
         }

@@ -28,6 +28,9 @@ uint64_t about_java_id(JNIEnv *jni, jthread thread);
  * it ends in, which is put there, plus 1 (0: it ends in none): virtual threads are many, and numbered. */
 uint32_t about_name(struct session *s, JNIEnv *jni, jthread thread, uint64_t *number);
 
+/* "Lorg/x/Y;" to "org.x.Y", in place, as Class.getName() says it; arrays stay as they are, but with dots. */
+char *about_class_name(char *signature);
+
 /* String id of the name of an object's class. */
 uint32_t about_class(struct session *s, JNIEnv *jni, jobject object);
 

@@ -11,6 +11,7 @@
 #include "about.h"
 #include "park.h"
 #include "spool.h"
+#include "stacks.h"
 
 static const jvmtiEvent EVENTS[] = {
     JVMTI_EVENT_MONITOR_CONTENDED_ENTER, JVMTI_EVENT_MONITOR_CONTENDED_ENTERED,
@@ -25,7 +26,10 @@ static void JNICALL contended_enter(jvmtiEnv *env, JNIEnv *jni, jthread thread, 
     struct session *s = spool_session();
     if (s != NULL) {
         uint64_t id = about_speaker(s, jni, thread);
-        spool_emit(s, MONITOR_ENTER, about_class(s, jni, object), about_identity(object), id);
+        uint32_t class = about_class(s, jni, object);
+        uint64_t identity = about_identity(object), now = spool_now();
+        stacks_wait_begins(s, id, IN_ENTER, now);
+        spool_emit_at(s, now, MONITOR_ENTER, class, identity, id);
     }
 }
 
@@ -33,8 +37,9 @@ static void JNICALL contended_entered(jvmtiEnv *env, JNIEnv *jni, jthread thread
     (void)env;
     struct session *s = spool_session();
     if (s != NULL) {
-        uint64_t id = about_speaker(s, jni, thread);
-        spool_emit(s, MONITOR_ENTERED, about_class(s, jni, object), about_identity(object), id);
+        uint64_t id = about_speaker(s, jni, thread), now = spool_now();
+        uint32_t stack = stacks_wait_ended(s, jni, thread, id, IN_ENTER, now);
+        spool_emit_at(s, now, MONITOR_ENTERED, about_class(s, jni, object), about_identity(object), (uint64_t)stack << 32);
     }
 }
 
@@ -43,9 +48,11 @@ static void JNICALL monitor_wait(jvmtiEnv *env, JNIEnv *jni, jthread thread, job
     (void)env;
     struct session *s = spool_session();
     if (s != NULL) {
-        about_speaker(s, jni, thread);
-        spool_emit(s, MONITOR_WAIT, about_class(s, jni, object), about_identity(object),
-                   (uint64_t)timeout_ms);
+        uint64_t id = about_speaker(s, jni, thread);
+        uint32_t class = about_class(s, jni, object);
+        uint64_t identity = about_identity(object), now = spool_now();
+        stacks_wait_begins(s, id, IN_WAIT, now);
+        spool_emit_at(s, now, MONITOR_WAIT, class, identity, (uint64_t)timeout_ms);
     }
 }
 
@@ -54,8 +61,10 @@ static void JNICALL monitor_waited(jvmtiEnv *env, JNIEnv *jni, jthread thread, j
     (void)env;
     struct session *s = spool_session();
     if (s != NULL) {
-        about_speaker(s, jni, thread);
-        spool_emit(s, MONITOR_WAITED, about_class(s, jni, object), about_identity(object), timed_out != 0);
+        uint64_t id = about_speaker(s, jni, thread), now = spool_now();
+        uint32_t stack = stacks_wait_ended(s, jni, thread, id, IN_WAIT, now);
+        spool_emit_at(s, now, MONITOR_WAITED, about_class(s, jni, object), about_identity(object),
+                      (uint64_t)stack << 32 | (timed_out != 0));
     }
 }
 
@@ -140,18 +149,25 @@ const char *events_start(JavaVM *vm, JNIEnv *jni, uint8_t *base) {
     if (missing != NULL) {
         return missing;
     }
-    struct session *s = spool_begin(base);
+    struct session *s = spool_new(base);
     if (s == NULL) {
         return "no memory for the native half: no monitors, collections and thread names";
     }
+    int stacks = stacks_start(s);
+    spool_begin(s);
     set_mode(JVMTI_ENABLE); /* before the threads are named, so that none is missed */
     name_threads(s, jni);
-    return park_start(jni);
+    missing = park_start(jni);
+    return missing != NULL || stacks ? missing : "no memory for stacks: the code that waited is not recorded";
 }
 
 void events_stop(JNIEnv *jni) {
+    struct session *s = spool_session();
     park_stop(jni);
     spool_end();
+    if (s != NULL) {
+        stacks_stop(s);
+    }
     if (jvmti != NULL) {
         set_mode(JVMTI_DISABLE);
     }

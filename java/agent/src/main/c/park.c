@@ -7,6 +7,7 @@
 
 #include "about.h"
 #include "spool.h"
+#include "stacks.h"
 
 typedef void(JNICALL *park_function)(JNIEnv *, jobject, jboolean, jlong);
 typedef void(JNICALL *transition)(jvmtiEnv *, ...);
@@ -16,24 +17,36 @@ static jmethodID park_method;
 static jclass unsafe_class, owned_class;
 static jfieldID blocker_field, owner_field;
 
-/* Says that a thread begins to park, on what and who has that. `without` is the class to name where it
- * does not say on what. */
-static void tell_park(struct session *s, JNIEnv *jni, jthread thread, const char *without) {
+/* Java id of the thread that has a synchronizer; 0 if none has, or it is none. */
+static uint64_t owner_of(JNIEnv *jni, jobject blocker) {
+    uint64_t id = 0;
+    jobject owner = (*jni)->IsInstanceOf(jni, blocker, owned_class)
+                        ? (*jni)->GetObjectField(jni, blocker, owner_field)
+                        : NULL;
+    if (owner != NULL) {
+        id = about_java_id(jni, owner);
+        (*jni)->DeleteLocalRef(jni, owner);
+    }
+    return id;
+}
+
+/* Says that a thread (which speaks for `speaker`) begins to park, on what and who has that. `without` is
+ * the class to name where it does not say on what. */
+static void tell_park(struct session *s, JNIEnv *jni, jthread thread, uint64_t speaker, const char *without) {
+    uint32_t class = 0;
+    uint64_t identity = 0, owner_id = 0;
     jobject blocker = (*jni)->GetObjectField(jni, thread, blocker_field);
     if (blocker == NULL) {
-        spool_emit(s, PARK, without == NULL ? 0 : spool_string(s, without), 0, 0);
-        return;
+        class = without == NULL ? 0 : spool_string(s, without);
+    } else {
+        owner_id = owner_of(jni, blocker);
+        class = about_class(s, jni, blocker);
+        identity = about_identity(blocker);
+        (*jni)->DeleteLocalRef(jni, blocker);
     }
-    uint64_t owner_id = 0;
-    if ((*jni)->IsInstanceOf(jni, blocker, owned_class)) {
-        jobject owner = (*jni)->GetObjectField(jni, blocker, owner_field);
-        if (owner != NULL) {
-            owner_id = about_java_id(jni, owner);
-            (*jni)->DeleteLocalRef(jni, owner);
-        }
-    }
-    spool_emit(s, PARK, about_class(s, jni, blocker), about_identity(blocker), owner_id);
-    (*jni)->DeleteLocalRef(jni, blocker);
+    uint64_t now = spool_now();
+    stacks_wait_begins(s, speaker, IN_PARK, now);
+    spool_emit_at(s, now, PARK, class, identity, owner_id);
 }
 
 static void JNICALL recorded_park(JNIEnv *jni, jobject unsafe, jboolean absolute, jlong time) {
@@ -48,12 +61,12 @@ static void JNICALL recorded_park(JNIEnv *jni, jobject unsafe, jboolean absolute
         own(jni, unsafe, absolute, time);
         return;
     }
-    about_speaker(s, jni, thread);
-    tell_park(s, jni, thread, NULL);
+    tell_park(s, jni, thread, about_speaker(s, jni, thread), NULL);
     own(jni, unsafe, absolute, time);
     if (spool_session() == s) {
-        about_speaker(s, jni, thread);
-        spool_emit(s, UNPARKED, 0, 0, 0);
+        uint64_t speaker = about_speaker(s, jni, thread), now = spool_now();
+        uint32_t stack = stacks_wait_ended(s, jni, thread, speaker, IN_PARK, now);
+        spool_emit_at(s, now, UNPARKED, 0, 0, (uint64_t)stack << 32);
     }
     (*jni)->DeleteLocalRef(jni, thread);
 }
@@ -133,13 +146,13 @@ static void JNICALL unmounted(jvmtiEnv *env, JNIEnv *jni, jthread thread) {
     if (s == NULL) {
         return;
     }
-    about_speaker(s, jni, thread);
+    uint64_t speaker = about_speaker(s, jni, thread);
     jint state = (*jni)->GetIntField(jni, thread, state_field);
     uint64_t why = why_it_leaves(state);
     if (why == LEFT_PARKS) {
         /* Up to 21 it parks in the same state for a time. */
         int for_ever = state == states[PARKING] && states[TIMED_PARKING] >= 0;
-        tell_park(s, jni, thread, for_ever ? SOCKETS : NULL);
+        tell_park(s, jni, thread, speaker, for_ever ? SOCKETS : NULL);
     }
     spool_emit(s, UNMOUNT, 0, 0, why);
 }
@@ -148,8 +161,9 @@ static void JNICALL mounted(jvmtiEnv *env, JNIEnv *jni, jthread thread) {
     (void)env;
     struct session *s = spool_session();
     if (s != NULL) {
-        about_speaker(s, jni, thread);
-        spool_emit(s, MOUNT, 0, 0, 0);
+        uint64_t speaker = about_speaker(s, jni, thread), now = spool_now();
+        uint32_t stack = stacks_wait_ended(s, jni, thread, speaker, IN_PARK, now);
+        spool_emit_at(s, now, MOUNT, 0, 0, (uint64_t)stack << 32);
     }
 }
 

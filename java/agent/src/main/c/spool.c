@@ -15,11 +15,15 @@ enum {
     AT_LOST = 32,
     AT_LOST_STRINGS = 40,
     AT_RING = 80,
+    AT_STACKS = 88,
+    AT_LOST_STACKS = 96,
+    AT_SPARED_STACKS = 104,
     AT_TABLE = 4096,
     CHUNK_LEFT = 12,
     CHUNK_PLACE = 24,
     KIND_EVENTS = 1,
     KIND_STRINGS = 2,
+    KIND_FRAMES = 3,
     EVENT = 32,
 };
 
@@ -39,7 +43,7 @@ struct session *spool_session(void) {
     return atomic_load_explicit(&current, memory_order_acquire);
 }
 
-struct session *spool_begin(uint8_t *base) {
+struct session *spool_new(uint8_t *base) {
     static uint32_t epochs;
     struct session *s = calloc(1, sizeof *s);
     struct text *dictionary = calloc(STRING_SLOTS, sizeof *dictionary);
@@ -52,9 +56,13 @@ struct session *spool_begin(uint8_t *base) {
     memcpy(&s->ring, base + AT_RING, 4);
     s->epoch = ++epochs;
     s->dictionary = dictionary;
+    s->began = spool_now();
     pthread_mutex_init(&s->lock, NULL);
-    atomic_store_explicit(&current, s, memory_order_release);
     return s;
+}
+
+void spool_begin(struct session *s) {
+    atomic_store_explicit(&current, s, memory_order_release);
 }
 
 void spool_end(void) {
@@ -111,10 +119,13 @@ static int claim(struct session *s, struct chunk *chunk, uint32_t kind, uint32_t
     return 1;
 }
 
-static void store(struct chunk *chunk, uint32_t type, uint32_t c, uint64_t a, uint64_t b) {
+uint64_t spool_now(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
-    uint64_t ts = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static void store(struct chunk *chunk, uint64_t ts, uint32_t type, uint32_t c, uint64_t a, uint64_t b) {
     uint8_t *at = chunk->at;
     chunk->at += EVENT;
     memcpy(at, &ts, 8);
@@ -143,6 +154,10 @@ int spool_speaks(struct session *s, uint64_t speaker) {
 }
 
 void spool_emit(struct session *s, uint32_t type, uint32_t c, uint64_t a, uint64_t b) {
+    spool_emit_at(s, spool_now(), type, c, a, b);
+}
+
+void spool_emit_at(struct session *s, uint64_t ts, uint32_t type, uint32_t c, uint64_t a, uint64_t b) {
     if (!room(s, 1)) {
         count(s, AT_LOST);
         return;
@@ -150,7 +165,7 @@ void spool_emit(struct session *s, uint32_t type, uint32_t c, uint64_t a, uint64
     if (type == SWITCH_TO) {
         mine.speaker = a;
     }
-    store(&mine.chunk, type, c, a, b);
+    store(&mine.chunk, ts, type, c, a, b);
 }
 
 void spool_emit_shared(struct session *s, uint32_t type, uint32_t c, uint64_t a, uint64_t b) {
@@ -160,7 +175,7 @@ void spool_emit_shared(struct session *s, uint32_t type, uint32_t c, uint64_t a,
         claim(s, &s->threads, KIND_EVENTS, 0);
     }
     if (s->threads.at != NULL) {
-        store(&s->threads, type, c, a, b);
+        store(&s->threads, spool_now(), type, c, a, b);
     } else {
         count(s, AT_LOST);
     }
@@ -221,4 +236,27 @@ uint32_t spool_string(struct session *s, const char *text) {
     }
     pthread_mutex_unlock(&s->lock);
     return id;
+}
+
+uint64_t spool_stacks_wanted(struct session *s) {
+    return *word(s, AT_STACKS);
+}
+
+int spool_frame(struct session *s, struct chunk *chunk, const struct frame *frame) {
+    if ((size_t)(chunk->end - chunk->at) < sizeof *frame && !claim(s, chunk, KIND_FRAMES, 0)) {
+        return 0;
+    }
+    uint8_t *at = chunk->at;
+    chunk->at += sizeof *frame;
+    memcpy(at + 4, (const uint8_t *)frame + 4, sizeof *frame - 4);
+    __atomic_store_n((uint32_t *)at, frame->id, __ATOMIC_RELEASE);
+    return 1;
+}
+
+void spool_lost_stack(struct session *s) {
+    count(s, AT_LOST_STACKS);
+}
+
+void spool_spared_stack(struct session *s) {
+    count(s, AT_SPARED_STACKS);
 }

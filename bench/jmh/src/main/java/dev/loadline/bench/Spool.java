@@ -37,14 +37,20 @@ final class Spool {
         this.directory = directory;
     }
 
+    /** A recording of all levels, without stacks. */
     static Spool start() throws Exception {
+        return start(0);
+    }
+
+    /** A recording of all levels, with stacks of waits of this length and longer; 0: of none. */
+    static Spool start(long stacksNs) throws Exception {
         Path shm = Path.of("/dev/shm");
         Path directory = Files.isWritable(shm)
                 ? Files.createTempDirectory(shm, "loadline-bench") : Files.createTempDirectory("loadline-bench");
         Spool spool = new Spool(directory);
         Path events = spool.file("agent.events");
         try (FileChannel file = FileChannel.open(events, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
-            file.write(header());
+            file.write(header(stacksNs));
             file.write(ByteBuffer.wrap(new byte[1]), SIZE - 1);
         }
         run(List.of("mkfifo", spool.file("agent.control").toString()));
@@ -76,10 +82,10 @@ final class Spool {
         }
     }
 
-    private static ByteBuffer header() {
+    private static ByteBuffer header(long stacksNs) {
         ByteBuffer header = ByteBuffer.allocate(CHUNK).order(ByteOrder.LITTLE_ENDIAN);
         header.put(0, "LLAGENT1".getBytes(StandardCharsets.US_ASCII));
-        header.putInt(8, 1).putInt(12, CHUNK).putLong(16, SIZE).putLong(24, CHUNK).putInt(52, 7);
+        header.putInt(8, 1).putInt(12, CHUNK).putLong(16, SIZE).putLong(24, CHUNK).putInt(52, 7).putLong(88, stacksNs);
         header.put(1024, System.getProperty("loadline.library").getBytes(StandardCharsets.UTF_8));
         return header;
     }

@@ -19,6 +19,7 @@ import org.junit.jupiter.api.condition.JRE;
 /** The jvm level: monitors, parks, collections, threads. */
 class JvmIT {
     private static final String MONITOR = Locks.Monitor.class.getName();
+    private static final String LOCKS = Locks.class.getName();
     private static final long MS = 1_000_000;
     /** Why a virtual thread is unmounted, as the native half tells it. */
     private static final long LEFT_PARKS = 1;
@@ -65,6 +66,13 @@ class JvmIT {
         return found.get(0);
     }
 
+    /** The innermost frame that is not the JDK's lies in this method of the program. */
+    private static void assertCode(Spool spool, Event end, String method) {
+        List<String> stack = spool.stack(end);
+        String code = stack.stream().filter(f -> !f.startsWith("java.") && !f.startsWith("jdk.")).findFirst().orElse("");
+        assertTrue(code.startsWith(LOCKS + "." + method), stack::toString);
+    }
+
     private static int tidOf(Spool spool, long javaId) {
         List<Event> found = spool.where(e -> e.type() == Type.THREAD && e.a() == javaId && (e.b() != 0 || e.tid() != 0));
         assertFalse(found.isEmpty(), "no thread " + javaId);
@@ -83,6 +91,10 @@ class JvmIT {
         // The JVM shows a thread as blocked a moment before it tells its agents.
         assertTrue(enter.ts() - told.word(2) < 50 * MS, "it waits while the monitor is held");
         assertTrue(Math.abs(entered.ts() - told.word(3)) < 5 * MS, "it enters when the holder leaves");
+        List<String> stack = told.spool.stack(entered);
+        assertTrue(stack.get(0).startsWith(LOCKS + ".wantMonitor(Locks.java:"), stack::toString);
+        assertTrue(stack.get(stack.size() - 1).startsWith("java.lang.Thread.run"), stack::toString);
+        assertEquals(0, told.spool.lostStacks);
     }
 
     @Test
@@ -91,8 +103,9 @@ class JvmIT {
         Event wait = only(told.spool, Type.MONITOR_WAIT, MONITOR);
         Event waited = only(told.spool, Type.MONITOR_WAITED, MONITOR);
         assertEquals(60, wait.b());
-        assertEquals(1, waited.b());
+        assertEquals(1, (int) waited.b());
         assertTrue(waited.ts() - wait.ts() >= 60 * MS);
+        assertCode(told.spool, waited, "lambda$await");
     }
 
     @Test
@@ -101,7 +114,7 @@ class JvmIT {
         Event wait = only(told.spool, Type.MONITOR_WAIT, MONITOR);
         Event waited = only(told.spool, Type.MONITOR_WAITED, MONITOR);
         assertEquals(told.word(1), wait.a());
-        assertEquals(0, waited.b());
+        assertEquals(0, (int) waited.b());
     }
 
     @Test
@@ -112,6 +125,8 @@ class JvmIT {
         assertEquals(tidOf(told.spool, told.word(0)), park.tid());
         Event unparked = told.spool.where(e -> e.type() == Type.UNPARKED && e.tid() == park.tid()).get(0);
         assertTrue(unparked.ts() - park.ts() >= 45 * MS, "parked while the lock is held");
+        assertCode(told.spool, unparked, "lambda$lock");
+        assertTrue(told.spool.stack(unparked).get(0).startsWith("jdk.internal.misc.Unsafe.park("));
     }
 
     @Test
@@ -149,6 +164,17 @@ class JvmIT {
 
     @Test
     @EnabledForJreRange(min = JRE.JAVA_21, disabledReason = "virtual threads came with Java 21")
+    void a_virtual_thread_that_waits_for_a_monitor_has_its_stack_and_goes_on() throws Exception {
+        Told told = record("virtual-monitor");
+        List<Event> its = told.spool.where(e -> e.virtual() == told.word(0));
+        assertEquals(1, its.stream().filter(e -> e.type() == Type.MONITOR_WAITED).count(), its::toString);
+        List<Event> entered = its.stream().filter(e -> e.type() == Type.MONITOR_ENTERED && e.b() >>> 32 != 0).toList();
+        assertFalse(entered.isEmpty(), its::toString);
+        entered.forEach(e -> assertCode(told.spool, e, ""));
+    }
+
+    @Test
+    @EnabledForJreRange(min = JRE.JAVA_21, disabledReason = "virtual threads came with Java 21")
     void a_virtual_thread_parks_under_its_own_id_whatever_its_carrier() throws Exception {
         Told told = record("virtual");
         List<Event> its = told.spool.where(e -> e.virtual() == told.word(0) && e.type() != Type.SWITCH_TO);
@@ -158,7 +184,8 @@ class JvmIT {
             if (its.get(i).type() == Type.PARK) {
                 assertEquals(Type.UNMOUNT, its.get(i + 1).type(), its::toString);
                 assertEquals(Type.MOUNT, its.get(i + 2).type(), its::toString);
-                assertTrue(its.get(i + 2).ts() - its.get(i).ts() >= 5 * MS, its::toString);
+                assertTrue(its.get(i + 2).ts() - its.get(i).ts() >= 12 * MS, its::toString);
+                assertCode(told.spool, its.get(i + 2), "lambda$virtual");
             }
         }
         Event last = its.get(its.size() - 1);

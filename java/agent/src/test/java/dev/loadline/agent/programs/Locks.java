@@ -33,6 +33,8 @@ public final class Locks extends Program {
                 return "";
             case "virtual":
                 return virtual();
+            case "virtual-monitor":
+                return virtualMonitor();
             case "unpark":
                 return unpark();
             default:
@@ -50,9 +52,7 @@ public final class Locks extends Program {
         CountDownLatch about = new CountDownLatch(1);
         Thread waiter = new Thread(() -> {
             about.countDown();
-            synchronized (monitor) {
-                Thread.yield();
-            }
+            wantMonitor();
         }, "waiter");
         long released;
         long wanted;
@@ -68,6 +68,12 @@ public final class Locks extends Program {
         }
         waiter.join();
         return waiter.getId() + " " + System.identityHashCode(monitor) + " " + wanted + " " + released;
+    }
+
+    private void wantMonitor() {
+        synchronized (monitor) {
+            Thread.yield();
+        }
     }
 
     private String await(boolean notified) throws InterruptedException {
@@ -127,13 +133,41 @@ public final class Locks extends Program {
         return parked.getId() + " " + Thread.currentThread().getId();
     }
 
+    /** Waits in a virtual thread until told, and for the monitor until whoever told lets go of it; returns its id. */
+    private String virtualMonitor() throws Exception {
+        Thread waiter = (Thread) Thread.class.getMethod("startVirtualThread", Runnable.class).invoke(null, (Runnable) () -> {
+            try {
+                synchronized (monitor) {
+                    monitor.wait();
+                }
+                Thread.sleep(5); // then the other has it
+            } catch (InterruptedException e) {
+                throw new IllegalStateException(e);
+            }
+            wantMonitor();
+        });
+        while (waiter.getState() != Thread.State.WAITING) {
+            Thread.sleep(1);
+        }
+        Thread.sleep(20);
+        synchronized (monitor) {
+            monitor.notifyAll();
+        }
+        while (waiter.isAlive()) {
+            synchronized (monitor) {
+                Thread.sleep(40);
+            }
+        }
+        return Long.toString(waiter.getId());
+    }
+
     /** Parks in a virtual thread, which goes on on whichever carrier; returns its id. By reflection: Java 17 has none. */
     private String virtual() throws Exception {
         Object blocker = new Monitor();
         Thread parked = (Thread) Thread.class.getMethod("startVirtualThread", Runnable.class).invoke(null, (Runnable) () -> {
             Thread.currentThread().setName("virtual-one");
             for (int i = 0; i < 5; i++) {
-                LockSupport.parkNanos(blocker, 5_000_000);
+                LockSupport.parkNanos(blocker, 12_000_000);
                 synchronized (monitor) {
                     Thread.onSpinWait();
                 }

@@ -19,12 +19,15 @@ public final class Spool {
     private static final int MAGIC = ByteBuffer.wrap("LLCK".getBytes(StandardCharsets.US_ASCII))
             .order(ByteOrder.LITTLE_ENDIAN).getInt();
     private static final int SWITCH_TO = 3;
+    private static final int FRAMES = 3;
 
     public final List<Event> events = new ArrayList<>();
     public final Map<Integer, String> strings = new HashMap<>();
+    private final Map<Integer, Frame> frames = new HashMap<>();
     public final int state;
     public final long lost;
     public final long lostStrings;
+    public final long lostStacks;
     public final long begin;
     public final long end;
     public final String message;
@@ -33,12 +36,15 @@ public final class Spool {
     /** One event; {@code virtual} is the virtual thread it speaks of, 0 for the writer itself. */
     public record Event(long ts, int type, String c, long a, long b, int tid, long virtual) {}
 
+    private record Frame(int parent, int name, int file, int line) {}
+
     private record Raw(long ts, int type, int c, long a, long b, int tid, long virtual) {}
 
     private Spool(ByteBuffer file) {
         state = file.getInt(48);
         lost = file.getLong(32);
         lostStrings = file.getLong(40);
+        lostStacks = file.getLong(96);
         begin = file.getLong(56);
         end = file.getLong(64);
         message = text(file, 2048);
@@ -49,6 +55,8 @@ public final class Spool {
             if (file.getInt(at) == MAGIC) {
                 if (file.getInt(at + 4) == 1) {
                     readEvents(file, at, raw);
+                } else if (file.getInt(at + 4) == FRAMES) {
+                    readFrames(file, at);
                 } else {
                     readStrings(file, at);
                 }
@@ -77,6 +85,17 @@ public final class Spool {
         return events.stream().filter(so).toList();
     }
 
+    /** The stack of the wait that this event ends, the innermost frame first, as {@code Class.method(File:line)}. */
+    public List<String> stack(Event end) {
+        List<String> stack = new ArrayList<>();
+        Frame frame = frames.get((int) (end.b >>> 32));
+        while (frame != null) {
+            stack.add(strings.get(frame.name) + "(" + strings.get(frame.file) + ":" + frame.line + ")");
+            frame = frames.get(frame.parent);
+        }
+        return stack;
+    }
+
     private static void readEvents(ByteBuffer file, int chunk, List<Raw> raw) {
         int tid = file.getInt(chunk + 8);
         long virtual = 0;
@@ -90,6 +109,13 @@ public final class Spool {
             }
             raw.add(new Raw(file.getLong(at), type, file.getInt(at + 12), file.getLong(at + 16),
                     file.getLong(at + 24), tid, virtual));
+        }
+    }
+
+    private void readFrames(ByteBuffer file, int chunk) {
+        for (int at = chunk + 32; at + 24 <= chunk + CHUNK && file.getInt(at) != 0; at += 24) {
+            frames.put(file.getInt(at), new Frame(
+                    file.getInt(at + 4), file.getInt(at + 8), file.getInt(at + 12), file.getInt(at + 16)));
         }
     }
 

@@ -24,6 +24,8 @@ public final class TestRecorder implements AutoCloseable {
 
     public static final Path JAR = Path.of("target/loadline-agent.jar").toAbsolutePath();
     private static final Path LIBRARY = Path.of("target/libloadline-agent.so").toAbsolutePath();
+    /** Waits of this length have stacks. */
+    private static final long STACKS_NS = 10_000_000;
     private static final long SIZE = 256L << 20;
     private static final long PATIENCE_MS = 20_000;
 
@@ -57,7 +59,7 @@ public final class TestRecorder implements AutoCloseable {
         ByteBuffer header = ByteBuffer.allocate(Spool.CHUNK).order(ByteOrder.LITTLE_ENDIAN);
         header.put(0, "LLAGENT1".getBytes(StandardCharsets.US_ASCII));
         header.putInt(8, 1).putInt(12, Spool.CHUNK).putLong(16, capacity).putLong(24, Spool.CHUNK);
-        header.putInt(52, levels).putInt(72, (int) ProcessHandle.current().pid()).putInt(76, mode);
+        header.putInt(52, levels).putInt(72, (int) ProcessHandle.current().pid()).putInt(76, mode).putLong(88, STACKS_NS);
         header.put(1024, LIBRARY.toString().getBytes(StandardCharsets.UTF_8));
         try (FileChannel file = FileChannel.open(
                 recorder.spool(), StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {

@@ -1,0 +1,110 @@
+//! Where in the code waits were: frames of the agent's spool become rows of `stacks`.
+//!
+//! What always holds: only frames that a wait names, and their callers, have rows; ids are dense, a caller's is smaller
+//! than those of what it called.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use loadline_trace::spool::frames::Frame;
+use loadline_trace::tables::{Stack, Wait};
+
+/// Rows of `stacks` for these waits, whose stacks are ids of frames in the spool, and become ids of rows. A wait whose
+/// stack is not in the spool has none.
+pub fn rows(
+    frames: &[Frame],
+    waits: &mut [Wait],
+    text: &dyn Fn(u32) -> Option<Arc<str>>,
+) -> Vec<Stack> {
+    let by_id: HashMap<u32, &Frame> = frames.iter().map(|f| (f.id, f)).collect();
+    let mut seen: HashSet<u32> = HashSet::new();
+    for id in waits.iter().filter_map(|w| w.stack) {
+        let mut next = u32::try_from(id).ok();
+        // Where a stack joins one that was seen, its callers were.
+        while let Some(frame) = next
+            .and_then(|id| by_id.get(&id))
+            .filter(|f| seen.insert(f.id))
+        {
+            next = Some(frame.parent);
+        }
+    }
+    let mut wanted: Vec<u32> = seen.into_iter().collect();
+    wanted.sort_unstable();
+    let place = |id: u32| wanted.binary_search(&id).ok().map(|i| i as i64);
+    let mut rows: Vec<Stack> = Vec::with_capacity(wanted.len());
+    for id in &wanted {
+        let frame = by_id[id];
+        let parent = place(frame.parent);
+        rows.push(Stack {
+            id: rows.len() as i64,
+            parent,
+            depth: parent.map_or(0, |p| rows[p as usize].depth + 1),
+            kind: "java",
+            name: text(frame.name).unwrap_or_else(|| "(unknown method)".into()),
+            file: text(frame.file),
+            line: (frame.line > 0).then_some(frame.line),
+        });
+    }
+    for w in waits {
+        w.stack = w.stack.and_then(|id| place(u32::try_from(id).ok()?));
+    }
+    rows
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::waits::PARK;
+
+    fn wait(stack: Option<i64>) -> Wait {
+        Wait {
+            id: 0,
+            thread: 0,
+            begin_ns: 0,
+            end_ns: 1,
+            kind: PARK,
+            class: None,
+            object: None,
+            owner: None,
+            notifier: None,
+            outcome: "unparked",
+            stack,
+        }
+    }
+
+    #[test]
+    fn waits_that_share_callers_share_rows_and_frames_of_no_wait_have_none() {
+        let frame = |id, parent| Frame {
+            id,
+            parent,
+            name: id,
+            file: 0,
+            line: 10 * id as i32,
+        };
+        let frames = [
+            frame(1, 0),
+            frame(2, 1),
+            frame(3, 1),
+            frame(4, 1),
+            frame(5, 4),
+        ];
+        let mut waits = [wait(Some(5)), wait(None), wait(Some(2)), wait(Some(77))];
+        let rows = rows(&frames, &mut waits, &|id| {
+            Some(format!("m{id}").as_str().into())
+        });
+        let shape: Vec<_> = rows
+            .iter()
+            .map(|r| (r.id, r.parent, r.depth, &*r.name, r.line))
+            .collect();
+        assert_eq!(
+            shape,
+            [
+                (0, None, 0, "m1", Some(10)),
+                (1, Some(0), 1, "m2", Some(20)),
+                (2, Some(0), 1, "m4", Some(40)),
+                (3, Some(2), 2, "m5", Some(50)),
+            ]
+        );
+        assert_eq!(waits.map(|w| w.stack), [Some(3), None, Some(1), None]);
+    }
+}

@@ -1,0 +1,35 @@
+/*
+ * Stacks: where in the code a wait was, taken where it ends, if it was long enough.
+ *
+ * A thread takes its own stack, in a callback or native method that runs on it anyway: no safepoint, and
+ * no other thread is stopped. A stack that was seen before costs the walk, a hash and a look-up without
+ * a lock. A new one is written frame by frame, each frame below its caller's, once (crates/trace/src/spool/frames.rs).
+ * Both are bounded; what does not fit is counted. So is the CPU time that they take: what is beyond that has no stack, and is counted too. A wait ends before its stack is taken: what that takes
+ * is running time.
+ */
+#ifndef LOADLINE_STACKS_H
+#define LOADLINE_STACKS_H
+
+#include <jni.h>
+#include <jvmti.h>
+#include <stdint.h>
+
+#include "spool.h"
+
+/* What a thread waits in: at most one of each at a time. */
+enum wait { IN_ENTER, IN_WAIT, IN_PARK, WAITS };
+
+/* Makes room for the session's stacks, if any are wanted; 0 if there is none. Before the session begins. */
+int stacks_start(struct session *s);
+
+/* Gives its memory back, but not its addresses: a thread may be using them. After the session has ended. */
+void stacks_stop(struct session *s);
+
+/* The calling thread, which speaks for `speaker` (see about_speaker), begins to wait. */
+void stacks_wait_begins(struct session *s, uint64_t speaker, enum wait wait, uint64_t now);
+
+/* It has waited. Returns the id of its stack; 0 if the wait was too short, or its stack is lost or too dear now. */
+uint32_t stacks_wait_ended(struct session *s, JNIEnv *jni, jthread thread, uint64_t speaker, enum wait wait,
+                           uint64_t now);
+
+#endif
