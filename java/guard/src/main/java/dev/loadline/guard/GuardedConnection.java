@@ -3,7 +3,6 @@ package dev.loadline.guard;
 import dev.loadline.guard.cpu.VirtualThreads;
 import dev.loadline.guard.hello.ClientHello;
 import dev.loadline.guard.hello.Kind;
-import dev.loadline.guard.policy.Customer;
 import dev.loadline.guard.policy.Outcome;
 import dev.loadline.guard.policy.Priority;
 import dev.loadline.guard.policy.Standing;
@@ -21,7 +20,7 @@ import java.net.InetAddress;
  * this connection's hello; a new one is made after it. (Found on JDK 17 and 25, TLS 1.2 and 1.3, with
  * and without tickets.)
  */
-public final class GuardedConnection implements Candidate {
+public final class GuardedConnection extends Candidate {
     /** No event is under way. */
     private static final long NONE = 0;
     /** None will be: what is handed over from now on finds the connection gone, and nobody says when that is done. */
@@ -39,10 +38,6 @@ public final class GuardedConnection implements Candidate {
     private final Guard guard;
     private final InetAddress address;
     private long helloMillis;
-    private Verdict verdict;
-    private Customer customer = Customer.SILVER;
-    private Standing standing = Standing.NEW;
-    private double chargedCpuNanos;
     private boolean page;
     private boolean probe;
     private String serverName;
@@ -71,17 +66,18 @@ public final class GuardedConnection implements Candidate {
             helloMillis = System.currentTimeMillis();
             Kind kind = hello.kind(serverSpeaksTls13);
             boolean claims = kind.claims();
-            standing = claims ? Standing.RETURNING : Standing.NEW;
+            standing(claims ? Standing.RETURNING : Standing.NEW);
             serverName = hello.sni();
-            customer = guard.classifier().customer(address, serverName);
+            customer(guard.classifier().customer(address, serverName));
             if (exempt) {
                 guard.counters().exempt.increment();
             }
-            verdict = guard.judge(this, claims ? hello.claim(serverSpeaksTls13) : null, canRestrict);
+            Verdict verdict = guard.judge(this, claims ? hello.claim(serverSpeaksTls13) : null, canRestrict);
+            verdict(verdict);
             return verdict == null ? Action.SERVE : guard.act(this, verdict, canRestrict);
         } catch (RuntimeException | Error e) {
             guard.failed(e);
-            verdict = null;
+            verdict(null);
             return Action.SERVE;
         }
     }
@@ -127,7 +123,7 @@ public final class GuardedConnection implements Candidate {
 
     /** Whether its handshake will compute in full, as far as its hello tells. */
     public boolean computesInFull() {
-        return seesRequests() || verdict == Verdict.ADMIT && !standing.claims() && !exempt;
+        return seesRequests() || verdict() == Verdict.ADMIT && !standing().claims() && !exempt;
     }
 
     /** An event of this connection is handed to a worker, or waits for its turn. */
@@ -247,35 +243,6 @@ public final class GuardedConnection implements Candidate {
     /** In its hello; null when there was none. */
     String serverName() {
         return serverName;
-    }
-
-    @Override
-    public Verdict verdict() {
-        return verdict;
-    }
-
-    @Override
-    public Customer customer() {
-        return customer;
-    }
-
-    @Override
-    public double chargedCpuNanos() {
-        return chargedCpuNanos;
-    }
-
-    @Override
-    public void charged(double cpuNanos) {
-        chargedCpuNanos = cpuNanos;
-    }
-
-    @Override
-    public Standing standing() {
-        return standing;
-    }
-
-    void standing(Standing standing) {
-        this.standing = standing;
     }
 
     boolean exempt() {

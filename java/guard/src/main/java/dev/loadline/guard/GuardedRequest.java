@@ -1,8 +1,6 @@
 package dev.loadline.guard;
 
 import dev.loadline.guard.cpu.VirtualThreads;
-import dev.loadline.guard.policy.Customer;
-import dev.loadline.guard.policy.Standing;
 import dev.loadline.guard.policy.Verdict;
 import java.net.InetAddress;
 import java.util.List;
@@ -14,17 +12,13 @@ import java.util.function.Supplier;
  * One request that {@link RequestGate} has decided about. An adapter calls {@link #enter} and {@link Run#leave} on each
  * thread that works for it, and {@link #ended} when its answer is complete. No method throws.
  */
-public final class GuardedRequest implements Candidate, RequestView {
+public final class GuardedRequest extends Candidate implements RequestView {
     private final RequestGate gate;
     private final ServerRequest request;
     private final LongAdder cpuNanos = new LongAdder();
     private final AtomicBoolean ended = new AtomicBoolean();
     private List<Claims.Claim> claims = List.of();
     private Forwarded.Client client;
-    private Customer customer = Customer.SILVER;
-    private Standing standing = Standing.NEW;
-    private Verdict verdict;
-    private double chargedCpuNanos;
     private boolean judged;
     private boolean tooMany;
     private boolean refused;
@@ -100,17 +94,9 @@ public final class GuardedRequest implements Candidate, RequestView {
         this.claims = claims;
     }
 
-    void customer(Customer customer) {
-        this.customer = customer;
-    }
-
-    void standing(Standing standing) {
-        this.standing = standing;
-    }
-
     /** It has passed the lanes: what becomes of it is learnt. */
     void judged(Verdict verdict) {
-        this.verdict = verdict;
+        verdict(verdict);
         judged = true;
     }
 
@@ -126,31 +112,6 @@ public final class GuardedRequest implements Candidate, RequestView {
     void refuse() {
         refused = true;
         judged = false;
-    }
-
-    @Override
-    public Customer customer() {
-        return customer;
-    }
-
-    @Override
-    public Standing standing() {
-        return standing;
-    }
-
-    @Override
-    public Verdict verdict() {
-        return verdict;
-    }
-
-    @Override
-    public double chargedCpuNanos() {
-        return chargedCpuNanos;
-    }
-
-    @Override
-    public void charged(double cpuNanos) {
-        chargedCpuNanos = cpuNanos;
     }
 
     @Override
