@@ -74,7 +74,9 @@ public final class GuardedConnection extends Candidate {
             }
             Verdict verdict = guard.judge(this, claims ? hello.claim(serverSpeaksTls13) : null, canRestrict);
             verdict(verdict);
-            return verdict == null ? Action.SERVE : guard.act(this, verdict, canRestrict);
+            Action action = verdict == null ? Action.SERVE : guard.act(this, verdict, canRestrict);
+            guard.leftWorkerQueue(action != Action.ALERT && action != Action.CLOSE);
+            return action;
         } catch (RuntimeException | Error e) {
             guard.failed(e);
             verdict(null);
@@ -134,6 +136,16 @@ public final class GuardedConnection extends Candidate {
         }
     }
 
+    /** It waits on in a queue of which the guard knows the length alone: who takes it out says that it is dispatched. */
+    public void queued() {
+        long at = dispatchedNanos;
+        if (isTime(at) && DISPATCHED.compareAndSet(this, at, NONE)) {
+            long now = System.nanoTime();
+            guard.counters().queuedNanos.add(Math.max(0, now - at));
+            guard.counters().underWay.ends(now);
+        }
+    }
+
     /** The turn has come that it waited for. */
     public void turnCame() {
         guard.counters().turnNanos.add(sinceDispatched());
@@ -142,6 +154,7 @@ public final class GuardedConnection extends Candidate {
     /** A worker begins with it. */
     public void begun() {
         guard.counters().queuedNanos.add(sinceDispatched());
+        guard.leftWorkerQueue(true);
         guard.runsEvent();
     }
 
@@ -243,6 +256,11 @@ public final class GuardedConnection extends Candidate {
     /** In its hello; null when there was none. */
     String serverName() {
         return serverName;
+    }
+
+    /** Whether what its guard decides is done. */
+    boolean enforced() {
+        return guard.mode() == Mode.ENFORCE;
     }
 
     boolean exempt() {
