@@ -55,7 +55,7 @@ $(OUT)/loadline-agent.jar: $(JAVA)
 	@echo "mvn package"
 	@mvn -q -B -ntp package -DskipTests
 	@cp java/agent/target/loadline-agent.jar java/api/target/loadline-api.jar $(OUT)/
-	@cp java/guard/target/loadline-guard.jar java/guard-tomcat/target/loadline-guard-tomcat.jar java/guard-spring-boot/target/loadline-guard-spring-boot-starter.jar $(OUT)/
+	@cp java/guard/target/loadline-guard.jar java/guard-tomcat/target/loadline-guard-tomcat.jar java/guard-jetty/target/loadline-guard-jetty.jar java/guard-undertow/target/loadline-guard-undertow.jar java/guard-spring-boot/target/loadline-guard-spring-boot-starter.jar $(OUT)/
 	@cp java/share/target/loadline-share.jar $(OUT)/
 	@cp java/omp/target/loadline-omp.jar java/omp/src/main/sh/loadline-omp $(OUT)/
 	@touch $@

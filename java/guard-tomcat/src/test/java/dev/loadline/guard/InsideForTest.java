@@ -10,7 +10,7 @@ public final class InsideForTest {
     /** Sheds requests to at least this level, by what it would measure if established connections were too much. */
     public static void level(Guard guard, double level) {
         while (guard.figures().getShedLevel() < level) {
-            guard.passed(System.nanoTime(), new Measured(new Delay.Tick(0.25, 1, 250_000_000, 250, 0, 250e9, 0, 1), "test", 200_000_000));
+            guard.passed(System.nanoTime(), new Measured(new Delay.Tick(0.25, 1, 250_000_000, 250, 0, 250e9, 0, 1), "test", 200_000_000, 200_000_000));
         }
     }
 

@@ -25,7 +25,9 @@ final class Counters {
     final LongAdder refusedNew = new LongAdder();
     final LongAdder refusedClaims = new LongAdder();
     /** CPU time of handshakes and requests that was reported. */
-    final LongAdder attributedCpuNanos = new LongAdder();
+    private final LongAdder attributedCpuNanos = new LongAdder();
+    /** The same of all guards of this process. */
+    private static final LongAdder ATTRIBUTED_TO_ANY = new LongAdder();
     /** Events that ended. */
     final LongAdder events = new LongAdder();
     /** Events that were handed to a worker and are not done. */
@@ -40,6 +42,20 @@ final class Counters {
         for (Refused why : Refused.values()) {
             refused.put(why, new LongAdder());
         }
+    }
+
+    void attribute(long cpuNanos) {
+        attributedCpuNanos.add(cpuNanos);
+        ATTRIBUTED_TO_ANY.add(cpuNanos);
+    }
+
+    long attributedCpuNanos() {
+        return attributedCpuNanos.sum();
+    }
+
+    /** What any guard of this process was told of: two of them may share a server. */
+    static long attributedToAny() {
+        return ATTRIBUTED_TO_ANY.sum();
     }
 
     LongAdder refused(Refused why) {

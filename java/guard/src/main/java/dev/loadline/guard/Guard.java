@@ -5,6 +5,7 @@ import dev.loadline.guard.abuse.KnownClients;
 import dev.loadline.guard.cpu.CarrierTime;
 import dev.loadline.guard.cpu.CpusAtHand;
 import dev.loadline.guard.cpu.ServerThreads;
+import dev.loadline.guard.cpu.VirtualThreads;
 import dev.loadline.guard.policy.Delay;
 import dev.loadline.guard.policy.Objective;
 import dev.loadline.guard.policy.Outcome;
@@ -13,6 +14,7 @@ import dev.loadline.guard.policy.Standing;
 import dev.loadline.guard.policy.Verdict;
 import java.net.InetAddress;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.IntSupplier;
 import java.util.function.LongSupplier;
 
 /**
@@ -153,11 +155,6 @@ public final class Guard implements AutoCloseable {
         return busy;
     }
 
-    /** Counts a connection that was refused before or without a decision: not TLS, or too slow. */
-    public void refusedUnheard(Refused why) {
-        refused(why);
-    }
-
     void refused(Refused why) {
         counters.refused(why).increment();
         safely(() -> reports.refused(why));
@@ -198,6 +195,16 @@ public final class Guard implements AutoCloseable {
         return turns;
     }
 
+    /**
+     * Tells how many events wait for a worker, for a server that does not tell the guard when each of them begins to: their
+     * connections are {@link GuardedConnection#dispatched} when a worker has them.
+     *
+     * @param length asked with each event: it must be cheap, and not throw
+     */
+    public void workerQueue(IntSupplier length) {
+        workerQueue.length(length);
+    }
+
     private int handshakesAtATime() {
         return mode == Mode.ENFORCE && !watchdog.stalled(nanoTime.getAsLong())
             ? (int) Math.max(1, Math.round(policy.cpus())) : Integer.MAX_VALUE;
@@ -236,7 +243,7 @@ public final class Guard implements AutoCloseable {
 
     private Verdict decide(GuardedConnection connection, boolean claims, boolean servedOfLate, long now, boolean canRestrict) {
         int forTurn = turns.waiting();
-        return policy.decide(connection, claims, servedOfLate, now, Math.max(0, counters.underWay.count() - forTurn),
+        return policy.decide(connection, claims, servedOfLate, now, Math.max(0, counters.underWay.count() - forTurn + workerQueue.now()),
             forTurn * turns.perTurnNanos(), canRestrict);
     }
 
@@ -298,7 +305,7 @@ public final class Guard implements AutoCloseable {
     }
 
     void settle(GuardedConnection connection, Outcome outcome, long cpuNanos) {
-        counters.attributedCpuNanos.add(cpuNanos);
+        counters.attribute(cpuNanos);
         switch (outcome) {
             case FULL -> counters.full.increment();
             case RESUMED -> counters.resumed.increment();
@@ -326,7 +333,7 @@ public final class Guard implements AutoCloseable {
     }
 
     void requestsRan(GuardedConnection connection, long cpuNanos) {
-        counters.attributedCpuNanos.add(cpuNanos);
+        counters.attribute(cpuNanos);
         if (connection.seesRequests()) {
             probes.spent(cpuNanos);
         }
@@ -360,7 +367,7 @@ public final class Guard implements AutoCloseable {
         if (connection.decided() && connection.outcome() == null && verdict != null && !verdict.refuses()) {
             // Gone in mid-handshake: only what it cost so far is spent.
             counters.vanished.increment();
-            counters.attributedCpuNanos.add(connection.handshakeCpuNanos());
+            counters.attribute(connection.handshakeCpuNanos());
             policy.settle(connection, Outcome.FAILED, connection.handshakeCpuNanos());
             if (connection.standing().claims()) {
                 // Who claims what the server does not know has no key to go on with, and leaves.
@@ -419,6 +426,16 @@ public final class Guard implements AutoCloseable {
 
     WorkerQueue workerQueue() {
         return workerQueue;
+    }
+
+    /** An event of a connection has a worker; where the guard does not know since when it waited, the queue has it. */
+    void leftWorkerQueue(boolean served) {
+        if (workerQueue.isKnown()) {
+            workerQueue.left(VirtualThreads.isVirtual(Thread.currentThread()));
+            if (served) {
+                workerQueue.served();
+            }
+        }
     }
 
     long nanoTime() {

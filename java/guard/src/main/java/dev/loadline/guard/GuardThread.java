@@ -40,6 +40,7 @@ final class GuardThread implements AutoCloseable {
     private long lastNanos;
     private long lastProcessNanos;
     private long lastAttributedNanos;
+    private long lastAttributedToAnyNanos;
     private long lastQueuedNanos;
     private long lastTurnNanos;
     private long lastEvents;
@@ -56,6 +57,7 @@ final class GuardThread implements AutoCloseable {
     void start() {
         lastNanos = nanoTime.getAsLong();
         lastProcessNanos = processCpuNanos();
+        lastAttributedToAnyNanos = Counters.attributedToAny();
         thread.start();
     }
 
@@ -104,7 +106,8 @@ final class GuardThread implements AutoCloseable {
             return; // the clock stands still: nothing per second can be told
         }
         long process = asked(GuardThread::processCpuNanos, lastProcessNanos);
-        long attributed = guard.counters().attributedCpuNanos.sum();
+        long attributed = guard.counters().attributedCpuNanos();
+        long attributedToAny = Counters.attributedToAny();
         long queued = guard.counters().queuedNanos.sum();
         long forTurn = guard.counters().turnNanos.sum();
         long events = guard.counters().events.sum();
@@ -126,7 +129,7 @@ final class GuardThread implements AutoCloseable {
         guard.passed(now, new Measured(new Delay.Tick(seconds, at.cpus(), process - lastProcessNanos, events - lastEvents,
             underWay, measured ? waited : 0, measured ? turns : 0,
             spent.runNanos() > 0 && forCpu > LEAST_UNDER_WAY_NANOS ? (spent.runNanos() + waited) / forCpu : Double.NaN),
-            at.from(), attributed - lastAttributedNanos));
+            at.from(), attributed - lastAttributedNanos, attributedToAny - lastAttributedToAnyNanos));
         if (guard.settings().cpuRequest() == CpuRequest.LEARNT) {
             request(seconds, (process - lastProcessNanos) / (seconds * 1e9), measured ? waited / (seconds * 1e9) : 0);
         }
@@ -134,6 +137,7 @@ final class GuardThread implements AutoCloseable {
         lastNanos = now;
         lastProcessNanos = process;
         lastAttributedNanos = attributed;
+        lastAttributedToAnyNanos = attributedToAny;
         lastQueuedNanos = queued;
         lastTurnNanos = forTurn;
     }

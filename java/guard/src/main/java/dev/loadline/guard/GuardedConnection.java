@@ -3,7 +3,6 @@ package dev.loadline.guard;
 import dev.loadline.guard.cpu.VirtualThreads;
 import dev.loadline.guard.hello.ClientHello;
 import dev.loadline.guard.hello.Kind;
-import dev.loadline.guard.policy.Customer;
 import dev.loadline.guard.policy.Outcome;
 import dev.loadline.guard.policy.Priority;
 import dev.loadline.guard.policy.Standing;
@@ -21,7 +20,7 @@ import java.net.InetAddress;
  * this connection's hello; a new one is made after it. (Found on JDK 17 and 25, TLS 1.2 and 1.3, with
  * and without tickets.)
  */
-public final class GuardedConnection implements Candidate {
+public final class GuardedConnection extends Candidate {
     /** No event is under way. */
     private static final long NONE = 0;
     /** None will be: what is handed over from now on finds the connection gone, and nobody says when that is done. */
@@ -39,10 +38,6 @@ public final class GuardedConnection implements Candidate {
     private final Guard guard;
     private final InetAddress address;
     private long helloMillis;
-    private Verdict verdict;
-    private Customer customer = Customer.SILVER;
-    private Standing standing = Standing.NEW;
-    private double chargedCpuNanos;
     private boolean page;
     private boolean probe;
     private String serverName;
@@ -71,17 +66,20 @@ public final class GuardedConnection implements Candidate {
             helloMillis = System.currentTimeMillis();
             Kind kind = hello.kind(serverSpeaksTls13);
             boolean claims = kind.claims();
-            standing = claims ? Standing.RETURNING : Standing.NEW;
+            standing(claims ? Standing.RETURNING : Standing.NEW);
             serverName = hello.sni();
-            customer = guard.classifier().customer(address, serverName);
+            customer(guard.classifier().customer(address, serverName));
             if (exempt) {
                 guard.counters().exempt.increment();
             }
-            verdict = guard.judge(this, claims ? hello.claim(serverSpeaksTls13) : null, canRestrict);
-            return verdict == null ? Action.SERVE : guard.act(this, verdict, canRestrict);
+            Verdict verdict = guard.judge(this, claims ? hello.claim(serverSpeaksTls13) : null, canRestrict);
+            verdict(verdict);
+            Action action = verdict == null ? Action.SERVE : guard.act(this, verdict, canRestrict);
+            guard.leftWorkerQueue(action != Action.ALERT && action != Action.CLOSE);
+            return action;
         } catch (RuntimeException | Error e) {
             guard.failed(e);
-            verdict = null;
+            verdict(null);
             return Action.SERVE;
         }
     }
@@ -127,7 +125,7 @@ public final class GuardedConnection implements Candidate {
 
     /** Whether its handshake will compute in full, as far as its hello tells. */
     public boolean computesInFull() {
-        return seesRequests() || verdict == Verdict.ADMIT && !standing.claims() && !exempt;
+        return seesRequests() || verdict() == Verdict.ADMIT && !standing().claims() && !exempt;
     }
 
     /** An event of this connection is handed to a worker, or waits for its turn. */
@@ -135,6 +133,16 @@ public final class GuardedConnection implements Candidate {
         long now = System.nanoTime();
         if (DISPATCHED.compareAndSet(this, NONE, isTime(now) ? now : now + 1)) {
             guard.counters().underWay.begins(now);
+        }
+    }
+
+    /** It waits on in a queue of which the guard knows the length alone: who takes it out says that it is dispatched. */
+    public void queued() {
+        long at = dispatchedNanos;
+        if (isTime(at) && DISPATCHED.compareAndSet(this, at, NONE)) {
+            long now = System.nanoTime();
+            guard.counters().queuedNanos.add(Math.max(0, now - at));
+            guard.counters().underWay.ends(now);
         }
     }
 
@@ -146,6 +154,7 @@ public final class GuardedConnection implements Candidate {
     /** A worker begins with it. */
     public void begun() {
         guard.counters().queuedNanos.add(sinceDispatched());
+        guard.leftWorkerQueue(true);
         guard.runsEvent();
     }
 
@@ -249,33 +258,9 @@ public final class GuardedConnection implements Candidate {
         return serverName;
     }
 
-    @Override
-    public Verdict verdict() {
-        return verdict;
-    }
-
-    @Override
-    public Customer customer() {
-        return customer;
-    }
-
-    @Override
-    public double chargedCpuNanos() {
-        return chargedCpuNanos;
-    }
-
-    @Override
-    public void charged(double cpuNanos) {
-        chargedCpuNanos = cpuNanos;
-    }
-
-    @Override
-    public Standing standing() {
-        return standing;
-    }
-
-    void standing(Standing standing) {
-        this.standing = standing;
+    /** Whether what its guard decides is done. */
+    boolean enforced() {
+        return guard.mode() == Mode.ENFORCE;
     }
 
     boolean exempt() {

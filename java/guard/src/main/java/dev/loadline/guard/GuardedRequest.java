@@ -1,12 +1,11 @@
 package dev.loadline.guard;
 
 import dev.loadline.guard.cpu.VirtualThreads;
-import dev.loadline.guard.policy.Customer;
-import dev.loadline.guard.policy.Standing;
 import dev.loadline.guard.policy.Verdict;
 import java.net.InetAddress;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Supplier;
 
@@ -14,17 +13,16 @@ import java.util.function.Supplier;
  * One request that {@link RequestGate} has decided about. An adapter calls {@link #enter} and {@link Run#leave} on each
  * thread that works for it, and {@link #ended} when its answer is complete. No method throws.
  */
-public final class GuardedRequest implements Candidate, RequestView {
+public final class GuardedRequest extends Candidate implements RequestView {
     private final RequestGate gate;
     private final ServerRequest request;
     private final LongAdder cpuNanos = new LongAdder();
     private final AtomicBoolean ended = new AtomicBoolean();
+    /** Threads that work for it; and its answer, until that is complete. */
+    private final AtomicInteger open = new AtomicInteger(1);
+    private volatile ServerAnswer answer;
     private List<Claims.Claim> claims = List.of();
     private Forwarded.Client client;
-    private Customer customer = Customer.SILVER;
-    private Standing standing = Standing.NEW;
-    private Verdict verdict;
-    private double chargedCpuNanos;
     private boolean judged;
     private boolean tooMany;
     private boolean refused;
@@ -43,9 +41,12 @@ public final class GuardedRequest implements Candidate, RequestView {
     public final class Run {
         private final long beginThreadNanos = VirtualThreads.threadNanos();
 
-        private Run() {
+        private Run(boolean waited) {
+            open.incrementAndGet();
             gate.guard().runsEvent();
-            gate.guard().counters().underWay.begins(System.nanoTime());
+            if (!waited) {
+                gate.guard().counters().underWay.begins(System.nanoTime());
+            }
         }
 
         /** The thread that began it is done; another one may go on. */
@@ -56,25 +57,72 @@ public final class GuardedRequest implements Candidate, RequestView {
                 long ran = Math.max(0, VirtualThreads.threadNanos() - beginThreadNanos);
                 long cpu = VirtualThreads.isVirtual(Thread.currentThread()) ? gate.guard().carrierTime().requests(ran) : ran;
                 cpuNanos.add(cpu);
-                gate.guard().counters().attributedCpuNanos.add(cpu);
+                gate.guard().counters().attribute(cpu);
             } catch (RuntimeException | Error e) {
                 gate.guard().failed(e);
             }
+            over();
         }
     }
 
     /** This thread begins to work for it. */
     public Run enter() {
-        return new Run();
+        return new Run(false);
     }
 
-    /** Its answer is complete. Once counts. @param answer asked for if it is of use; may fail */
-    public void ended(Supplier<ServerAnswer> answer) {
-        if (ended.getAndSet(true) || !judged) {
+    /** It waits for a worker, from now on. */
+    public final class Wait {
+        private final long sinceNanos = System.nanoTime();
+
+        private Wait() {
+            gate.guard().counters().underWay.begins(sinceNanos);
+        }
+
+        /** This thread begins to work for it. */
+        public Run over() {
+            gate.guard().counters().queuedNanos.add(Math.max(0, System.nanoTime() - sinceNanos));
+            return new Run(true);
+        }
+
+        /** No worker takes it. */
+        public void never() {
+            gate.guard().counters().underWay.ends(System.nanoTime());
+        }
+    }
+
+    /** It is handed to a worker by a thread that decided about it: what it waits for that is known. */
+    public Wait handOver() {
+        return new Wait();
+    }
+
+    /**
+     * Its answer is complete, perhaps before the thread that gave it is done. Once counts.
+     *
+     * @param said asked for at once, if it is of use; may fail
+     */
+    public void ended(Supplier<ServerAnswer> said) {
+        if (ended.getAndSet(true)) {
             return;
         }
         try {
-            gate.ended(this, answer.get(), cpuNanos.sum());
+            answer = judged ? said.get() : null;
+        } catch (RuntimeException | Error e) {
+            gate.guard().failed(e);
+        }
+        over();
+    }
+
+    /** One of those who are at it is done: with the last, what it cost is known. */
+    private void over() {
+        if (open.decrementAndGet() > 0) {
+            return;
+        }
+        ServerAnswer last = answer;
+        answer = null; // another thread may still begin to work for it: that is not another end
+        try {
+            if (last != null) {
+                gate.ended(this, last, cpuNanos.sum());
+            }
         } catch (RuntimeException | Error e) {
             gate.guard().failed(e);
         }
@@ -100,17 +148,9 @@ public final class GuardedRequest implements Candidate, RequestView {
         this.claims = claims;
     }
 
-    void customer(Customer customer) {
-        this.customer = customer;
-    }
-
-    void standing(Standing standing) {
-        this.standing = standing;
-    }
-
     /** It has passed the lanes: what becomes of it is learnt. */
     void judged(Verdict verdict) {
-        this.verdict = verdict;
+        verdict(verdict);
         judged = true;
     }
 
@@ -126,31 +166,6 @@ public final class GuardedRequest implements Candidate, RequestView {
     void refuse() {
         refused = true;
         judged = false;
-    }
-
-    @Override
-    public Customer customer() {
-        return customer;
-    }
-
-    @Override
-    public Standing standing() {
-        return standing;
-    }
-
-    @Override
-    public Verdict verdict() {
-        return verdict;
-    }
-
-    @Override
-    public double chargedCpuNanos() {
-        return chargedCpuNanos;
-    }
-
-    @Override
-    public void charged(double cpuNanos) {
-        chargedCpuNanos = cpuNanos;
     }
 
     @Override

@@ -106,7 +106,7 @@ final class LockedPolicy {
 
     /** A tick ended. @param turnNanos the delay until a turn */
     synchronized void passed(long nowNanos, Measured measured, double turnNanos) {
-        costs.passed(measured.seconds(), measured.reportedCpuNanos(), measured.tick().cpuNanos(), measured.cpus());
+        costs.passed(measured.seconds(), measured.reportedCpuNanos(), measured.reportedToAnyCpuNanos(), measured.tick().cpuNanos(), measured.cpus());
         cpus = measured.cpus();
         delay.passed(measured.tick(), turnNanos);
         double target = delay.targetNanos();

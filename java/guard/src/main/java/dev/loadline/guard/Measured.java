@@ -6,9 +6,10 @@ import dev.loadline.guard.policy.Delay;
  * What was measured over one tick.
  *
  * @param cpusFrom who said how many CPUs are at hand
- * @param reportedCpuNanos CPU time that connections reported
+ * @param reportedCpuNanos CPU time of handshakes and requests that this guard was told of
+ * @param reportedToAnyCpuNanos that any guard of the process was told of
  */
-record Measured(Delay.Tick tick, String cpusFrom, long reportedCpuNanos) {
+record Measured(Delay.Tick tick, String cpusFrom, long reportedCpuNanos, long reportedToAnyCpuNanos) {
     double seconds() {
         return tick.seconds();
     }

@@ -19,7 +19,7 @@ final class Reports implements GuardMXBean {
     private final Guard guard;
     private final Counters counters;
     private ObjectName objectName;
-    private volatile Measured measured = new Measured(new Delay.Tick(1, 1, 0, 0, 0, 0, 0, Double.NaN), "not measured yet", 0);
+    private volatile Measured measured = new Measured(new Delay.Tick(1, 1, 0, 0, 0, 0, 0, Double.NaN), "not measured yet", 0, 0);
     /** When an error of a kind was logged last. */
     private final Map<String, Long> errorLoggedNanos = new HashMap<>();
     private boolean saidLearnt;

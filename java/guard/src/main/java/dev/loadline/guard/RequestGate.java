@@ -8,9 +8,11 @@ import dev.loadline.guard.policy.Priority;
 import dev.loadline.guard.policy.Standing;
 import dev.loadline.guard.policy.Verdict;
 import java.net.InetAddress;
+import java.util.Collection;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
+import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.IntSupplier;
 
@@ -79,12 +81,25 @@ public final class RequestGate implements AutoCloseable {
      * @param length asked with each request: it must be cheap, and not throw
      */
     public void workerQueue(IntSupplier length) {
-        queue.length(length);
+        guard.workerQueue(length);
     }
 
-    /** Decides about a request, on the thread that is to serve it. Null while the guard is off: then nothing is to be told. */
+    /**
+     * The same for a server whose requests begin on event loops: they wait there, in no queue that is counted. How late each loop runs
+     * a task is measured, a hundred times a second while requests come.
+     *
+     * @param loops of which each runs what it is given on its one thread, in order
+     */
+    public void eventLoops(Collection<? extends Executor> loops) {
+        queue.loops(new LoopLag(loops, guard::nanoTime));
+    }
+
+    /**
+     * Decides about a request, on the thread that is to serve it. Null while the guard is off, and for one that the guard of its
+     * connection answers for: then nothing is to be told.
+     */
     public GuardedRequest request(ServerRequest request) {
-        if (guard.mode() == Mode.OFF) {
+        if (guard.mode() == Mode.OFF || request.onGuardedConnection()) {
             return null;
         }
         var made = new GuardedRequest(this, request);

@@ -26,6 +26,11 @@ public interface ServerRequest {
     /** The address of who is connected, as a literal. */
     String peer();
 
+    /** Whether its connection is guarded and brings one request at a time: then that guard has let it in, and sees its requests. */
+    default boolean onGuardedConnection() {
+        return false;
+    }
+
     /** Name of the cookie by which the server itself knows sessions; null when it has none. */
     String sessionCookie();
 

@@ -1,6 +1,7 @@
 package dev.loadline.guard;
 
 import dev.loadline.guard.cpu.VirtualThreads;
+import java.util.concurrent.atomic.DoubleAdder;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.IntSupplier;
 
@@ -15,12 +16,17 @@ import java.util.function.IntSupplier;
 final class WorkerQueue {
     /** Share of those who came before that a tick of 250 ms leaves: a second. At a quarter of it small numbers tell nothing. */
     private static final double KEPT = Math.exp(-0.25);
+    private static final double TICK_NANOS = 250e6;
 
-    private volatile IntSupplier length = () -> 0;
+    private static final IntSupplier UNKNOWN = () -> 0;
+
+    private volatile IntSupplier length = UNKNOWN;
     private final LongAdder came = new LongAdder();
     private final LongAdder served = new LongAdder();
     private final LongAdder looks = new LongAdder();
-    private final LongAdder seen = new LongAdder();
+    private final DoubleAdder seen = new DoubleAdder();
+    private volatile LoopLag loops;
+    private volatile long cameInTick;
     private double cameOfLate;
     private double servedOfLate;
     private volatile boolean virtual;
@@ -29,6 +35,16 @@ final class WorkerQueue {
     /** @param length asked with each request: cheap, and does not throw */
     void length(IntSupplier length) {
         this.length = length;
+    }
+
+    /** In place of its length it is known how late event loops are. */
+    void loops(LoopLag loops) {
+        this.loops = loops;
+    }
+
+    /** Whether its length is known. */
+    boolean isKnown() {
+        return length != UNKNOWN;
     }
 
     /** Somebody came out of it. */
@@ -44,8 +60,14 @@ final class WorkerQueue {
         served.increment();
     }
 
-    private int inQueue() {
-        return Math.max(0, length.getAsInt()) + (virtual ? VirtualThreads.queued() : 0);
+    private double inQueue() {
+        return Math.max(0, length.getAsInt()) + (virtual ? VirtualThreads.queued() : 0) + onLoops();
+    }
+
+    /** Those who come while one waits, by Little's law: that one's delay by how many come in a time. */
+    private double onLoops() {
+        LoopLag late = loops;
+        return late == null ? 0 : late.nanos() * Math.max(cameInTick, came.sum()) / TICK_NANOS;
     }
 
     /** How many wait now, as so many of those that are served. */
@@ -56,8 +78,9 @@ final class WorkerQueue {
     /** A tick ended. @return how many waited in it, on average, as so many of those that are served */
     double passed() {
         long looked = looks.sumThenReset();
-        double mean = looked == 0 ? inQueue() : (double) seen.sumThenReset() / looked;
-        cameOfLate = cameOfLate * KEPT + came.sumThenReset();
+        double mean = looked == 0 ? inQueue() : seen.sumThenReset() / looked;
+        cameInTick = came.sumThenReset();
+        cameOfLate = cameOfLate * KEPT + cameInTick;
         servedOfLate = servedOfLate * KEPT + served.sumThenReset();
         share = cameOfLate < 1 ? 1 : Math.min(1, servedOfLate / cameOfLate);
         return mean * share;

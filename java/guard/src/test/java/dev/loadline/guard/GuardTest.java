@@ -47,7 +47,7 @@ class GuardTest {
 
     /** So many events waited at any time, for each of 25 that ended. */
     private static void tick(Guard guard, double waiting) {
-        guard.passed(System.nanoTime(), new Measured(new Delay.Tick(0.25, 1, 240_000_000, 25, 0, waiting * 250e6, 0, 1), "test", 200_000_000));
+        guard.passed(System.nanoTime(), new Measured(new Delay.Tick(0.25, 1, 240_000_000, 25, 0, waiting * 250e6, 0, 1), "test", 200_000_000, 200_000_000));
     }
 
     private static RequestView request(String path) {

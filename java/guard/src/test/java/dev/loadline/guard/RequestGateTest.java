@@ -273,7 +273,7 @@ class RequestGateTest {
         Asks other = new Asks("/search/x").with("Cookie", "SESSION=B");
         for (int i = 0; i < 27; i++) {
             now.addAndGet(SECOND / 4);
-            gate.guard().passed(now.get(), new Measured(new Delay.Tick(0.25, 1, 240_000_000, 25, 0, 40 * 250e6, 0, 1), "test", 200_000_000));
+            gate.guard().passed(now.get(), new Measured(new Delay.Tick(0.25, 1, 240_000_000, 25, 0, 40 * 250e6, 0, 1), "test", 200_000_000, 200_000_000));
         }
         assertTrue(gate.guard().figures().getShedLevel() > 1);
         assertTrue(passes(gate, new Asks("/search/x").with("Cookie", "JSESSIONID=A")), "it is about to complete");
@@ -371,7 +371,7 @@ class RequestGateTest {
         }
         now.addAndGet(SECOND);
         gate.guard().passed(now.get(), new Measured(new Delay.Tick(1, 1000, 0, 400, 0, 0, 0, Double.NaN), "test",
-            gate.guard().counters().attributedCpuNanos.sum()));
+            gate.guard().counters().attributedCpuNanos(), gate.guard().counters().attributedCpuNanos()));
         double cost = gate.guard().figures().getNewCostMillis();
         assertTrue(cost > 2.7 && cost < 6, "a session of 2 and 1 ms: " + cost);
         assertEquals(200, gate.guard().figures().getNewSessions());

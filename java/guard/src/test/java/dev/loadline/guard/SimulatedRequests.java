@@ -236,7 +236,7 @@ final class SimulatedRequests {
         later(TICK_S, this::tick);
         double inQueue = queue.passed() * TICK_S;
         boolean measured = busy > 0.6 * TICK_S || admission.refusing();
-        costs.passed(TICK_S, (long) (reported * 1e9), (long) (busy * 1e9), 1);
+        costs.passed(TICK_S, (long) (reported * 1e9), (long) (reported * 1e9), (long) (busy * 1e9), 1);
         double all = underWay + inQueue;
         delay.passed(new Delay.Tick(TICK_S, 1, (long) (busy * 1e9), ended, all * 1e9, measured ? (waited + inQueue) * 1e9 : 0, 0,
             measured && all > 0 ? Math.min(1, (busy + waited + inQueue) / all) : Double.NaN), 0);

@@ -2,6 +2,9 @@ package dev.loadline.guard;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import java.util.List;
+import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 
 class WorkerQueueTest {
@@ -25,6 +28,20 @@ class WorkerQueueTest {
             }
         }
         assertEquals(20, queue.passed(), 1e-9);
+        assertEquals(20, queue.now());
+    }
+
+    /** Two hundred a second, who wait for an event loop for as long as the test says. */
+    @Test
+    void on_event_loops_as_many_wait_as_come_meanwhile() {
+        var now = new AtomicLong();
+        queue.loops(new LoopLag(List.<Executor>of(task -> { }), now::get));
+        for (int i = 0; i < 50; i++) {
+            queue.left(false);
+            queue.served();
+        }
+        queue.passed();
+        now.set(50_000_000);
         assertEquals(20, queue.now());
     }
 

@@ -42,7 +42,7 @@ public final class Shop extends HttpServlet {
     }
 
     /** Work, not time: what it takes of a CPU that is shared is the same. */
-    private static void burn(long millis) {
+    static void burn(long millis) {
         long sum = millis;
         for (long i = 0; i < millis * TURNS_PER_MILLI; i++) {
             sum = sum * 31 + Long.rotateLeft(sum, 7);

@@ -3,6 +3,7 @@ package dev.loadline.guard.servers;
 import dev.loadline.guard.Guard;
 import dev.loadline.guard.servlet.GuardFilter;
 import dev.loadline.guard.tomcat.GuardValve;
+import dev.loadline.guard.tomcat.GuardedHttp11Protocol;
 import jakarta.servlet.DispatcherType;
 import java.io.File;
 import java.nio.file.Files;
@@ -18,15 +19,36 @@ import org.apache.catalina.startup.Tomcat;
 import org.apache.coyote.http2.Http2Protocol;
 import org.apache.tomcat.util.descriptor.web.FilterDef;
 import org.apache.tomcat.util.descriptor.web.FilterMap;
+import org.apache.tomcat.util.net.SSLHostConfig;
+import org.apache.tomcat.util.net.SSLHostConfigCertificate;
 
 final class TomcatServer implements ShopServer {
     private final Tomcat tomcat = new Tomcat();
     private final Path folder;
-    private final Connector connector = new Connector();
+    private final Connector connector;
     private final Supplier<Guard> guard;
 
     /** @param attributes of the connector, as name=value */
     TomcatServer(boolean valve, String... attributes) throws Exception {
+        this(new Connector(), valve, attributes);
+    }
+
+    /** Over TLS, with a guard of connections and one of requests. */
+    static TomcatServer withBoth() throws Exception {
+        var connector = new Connector(GuardedHttp11Protocol.class.getName());
+        connector.setSecure(true);
+        connector.setScheme("https");
+        var host = new SSLHostConfig();
+        var certificate = new SSLHostConfigCertificate(host, SSLHostConfigCertificate.Type.UNDEFINED);
+        certificate.setCertificateKeystoreFile(Tls.keyStore().toString());
+        certificate.setCertificateKeystorePassword(Tls.PASSWORD);
+        host.addCertificate(certificate);
+        connector.addSslHostConfig(host);
+        return new TomcatServer(connector, true, "SSLEnabled=true");
+    }
+
+    private TomcatServer(Connector connector, boolean valve, String... attributes) throws Exception {
+        this.connector = connector;
         folder = Files.createTempDirectory("guarded");
         tomcat.setBaseDir(folder.toString());
         connector.setPort(0);
@@ -80,6 +102,11 @@ final class TomcatServer implements ShopServer {
     @Override
     public Guard guard() {
         return guard.get();
+    }
+
+    /** That of its connections, if it has both. */
+    Guard ofConnections() {
+        return ((GuardedHttp11Protocol) connector.getProtocolHandler()).guard();
     }
 
     @Override

@@ -1,14 +1,21 @@
 package dev.loadline.guard.servers;
 
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
 import dev.loadline.guard.Guard;
 import dev.loadline.guard.servlet.GuardFilter;
+import dev.loadline.guard.undertow.GuardHandler;
 import io.undertow.Undertow;
 import io.undertow.UndertowOptions;
+import io.undertow.server.HttpServerExchange;
 import io.undertow.servlet.Servlets;
 import io.undertow.servlet.api.DeploymentManager;
 import io.undertow.servlet.util.ImmediateInstanceFactory;
+import io.undertow.util.Headers;
 import jakarta.servlet.DispatcherType;
 import java.net.InetSocketAddress;
+import java.util.UUID;
 import org.junit.jupiter.api.Test;
 
 /** Undertow, which has eight workers a CPU. */
@@ -46,6 +53,61 @@ class UndertowTest {
             deployment.stop();
             deployment.undeploy();
         }
+    }
+
+    /** Without servlets. */
+    private static final class HandlerServer implements ShopServer {
+        private final GuardHandler guard = new GuardHandler(HandlerServer::serve, "");
+        private final Undertow undertow = Undertow.builder().addHttpListener(0, "127.0.0.1").setServerOption(UndertowOptions.ENABLE_HTTP2, true)
+            .setHandler(guard).build();
+
+        HandlerServer() {
+            undertow.start();
+        }
+
+        private static void serve(HttpServerExchange exchange) {
+            if (exchange.isInIoThread()) {
+                exchange.dispatch(HandlerServer::serve);
+                return;
+            }
+            boolean burns = exchange.getRequestPath().equals("/burn");
+            if ((burns || exchange.getRequestPath().equals("/later")) && !exchange.getRequestHeaders().contains(Headers.COOKIE)) {
+                exchange.getResponseHeaders().add(Headers.SET_COOKIE, "JSESSIONID=" + UUID.randomUUID() + "; Path=/");
+            }
+            if (burns) {
+                Shop.burn(Long.parseLong(exchange.getQueryParameters().get("ms").getFirst()));
+            }
+            exchange.getResponseSender().send("hello " + exchange.getRequestPath().substring(1));
+        }
+
+        @Override
+        public int port() {
+            return ((InetSocketAddress) undertow.getListenerInfo().get(0).getAddress()).getPort();
+        }
+
+        @Override
+        public Guard guard() {
+            return guard.guard();
+        }
+
+        @Override
+        public void close() {
+            undertow.stop();
+            guard.close();
+        }
+    }
+
+    /** It decides on the I/O threads, before a worker is involved. */
+    @Test
+    void a_handler_guards_requests_where_there_are_no_servlets() throws Exception {
+        try (var server = new HandlerServer()) {
+            Scenario.completesLater(server);
+        }
+        try (var server = new HandlerServer()) {
+            new Scenario(server).run(true);
+        }
+        assertTrue(assertThrows(IllegalArgumentException.class, () -> new GuardHandler(HandlerServer::serve, "objective=soon")).getMessage()
+            .contains("objective: 'soon'"));
     }
 
     @Test

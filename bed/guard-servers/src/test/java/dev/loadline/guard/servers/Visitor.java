@@ -2,8 +2,11 @@ package dev.loadline.guard.servers;
 
 import java.io.IOException;
 import java.io.InputStream;
+import java.net.InetAddress;
 import java.net.Socket;
+import java.net.UnknownHostException;
 import java.nio.charset.StandardCharsets;
+import javax.net.ssl.SSLContext;
 
 /** Somebody who opens a connection for each request, as behind a balancer. */
 final class Visitor {
@@ -24,10 +27,31 @@ final class Visitor {
     }
 
     private final int port;
+    private final SSLContext tls;
+    private InetAddress from = InetAddress.getLoopbackAddress();
+    private boolean halting;
     private String cookie;
 
     Visitor(int port) {
+        this(port, null);
+    }
+
+    /** @param tls null for plain HTTP */
+    Visitor(int port, SSLContext tls) {
         this.port = port;
+        this.tls = tls;
+    }
+
+    /** Comes from this address of the loopback. */
+    Visitor from(String address) throws UnknownHostException {
+        from = InetAddress.getByName(address);
+        return this;
+    }
+
+    /** Says hello in two parts. */
+    Visitor halting() {
+        halting = true;
+        return this;
     }
 
     /** Shows this from now on. */
@@ -40,10 +64,18 @@ final class Visitor {
         return cookie;
     }
 
+    private Socket connect() throws IOException {
+        if (tls != null) {
+            return Tls.connect(tls, from, port, halting);
+        }
+        var socket = new Socket("127.0.0.1", port);
+        socket.setSoTimeout(20_000);
+        return socket;
+    }
+
     Reply get(String path) throws IOException {
         long begin = System.nanoTime();
-        try (Socket socket = new Socket("127.0.0.1", port)) {
-            socket.setSoTimeout(20_000);
+        try (Socket socket = connect()) {
             String request = "GET " + path + " HTTP/1.1\r\nHost: shop\r\nConnection: close\r\n" + (cookie == null ? "" : "Cookie: " + cookie + "\r\n") + "\r\n";
             socket.getOutputStream().write(request.getBytes(StandardCharsets.US_ASCII));
             InputStream in = socket.getInputStream();

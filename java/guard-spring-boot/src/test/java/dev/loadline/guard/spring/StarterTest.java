@@ -178,9 +178,9 @@ class StarterTest {
             assertTrue(call(shop, "/actuator/loadlineguard", null).body().contains("\"guards\":\"connections\""));
             assertNull(ofRequests(shop));
         }
-        try (var shop = start(tls("loadline.guard.requests=on"))) {
+        try (var shop = start(tls("loadline.guard.requests=on", "server.http2.enabled=true"))) {
             assertEquals("welcome", call(shop, "/", null).body());
-            assertEquals(1, ofRequests(shop).figures().getRequests());
+            assertEquals(1, ofRequests(shop).figures().getRequests(), "a stream of HTTP/2");
         }
     }
 

@@ -4,6 +4,7 @@ import dev.loadline.guard.BusyPage;
 import dev.loadline.guard.Guard;
 import dev.loadline.guard.GuardedConnection;
 import dev.loadline.guard.RequestView;
+import dev.loadline.guard.Serving;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.nio.ByteBuffer;

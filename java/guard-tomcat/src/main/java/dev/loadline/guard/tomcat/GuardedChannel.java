@@ -1,14 +1,14 @@
 package dev.loadline.guard.tomcat;
 
 import dev.loadline.guard.Action;
+import dev.loadline.guard.EngineLimit;
+import dev.loadline.guard.Greeting;
 import dev.loadline.guard.Guard;
 import dev.loadline.guard.GuardedConnection;
-import dev.loadline.guard.Mode;
 import dev.loadline.guard.Refusal;
-import dev.loadline.guard.Refused;
+import dev.loadline.guard.Serving;
 import dev.loadline.guard.cpu.VirtualThreads;
-import dev.loadline.guard.hello.ClientHelloReader;
-import dev.loadline.guard.hello.NotTls;
+import dev.loadline.guard.hello.ClientHello;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
@@ -35,7 +35,7 @@ final class GuardedChannel extends SecureNioChannel {
     private static final int MAX_RECORD = 16_384;
 
     private final GuardedEndpoint endpoint;
-    private final ClientHelloReader reader = new ClientHelloReader();
+    private final Greeting greeting = new Greeting();
     /** The connection that it is of; null: one that began while the guard was off. */
     private volatile GuardedSocketWrapper guarded;
     private Action action = Action.SERVE;
@@ -53,7 +53,7 @@ final class GuardedChannel extends SecureNioChannel {
         guarded = null;
         action = Action.SERVE;
         held = null;
-        reader.reset();
+        greeting.reset();
     }
 
     /** A connection begins; its hello is awaited. */
@@ -79,15 +79,8 @@ final class GuardedChannel extends SecureNioChannel {
                 return Heard.CLOSE;
             }
             ByteBuffer fresh = netInBuffer.duplicate().position(before).limit(before + read);
-            Heard heard = switch (reader.feed(fresh)) {
-                case NEED_MORE -> more();
-                case NOT_TLS -> notTls(guard, reader.notTls());
-                case HELLO -> decide();
-            };
-            if (heard == Heard.GO_ON) {
-                goOn();
-            }
-            return heard;
+            Action decided = greeting.hear(fresh, guard, guarded.serving().connection(), endpoint.speaksTls13(), endpoint.restricts());
+            return decided == null ? more() : act(decided);
         } catch (IOException e) {
             return Heard.CLOSE; // the client is gone
         } catch (RuntimeException | Error e) {
@@ -100,7 +93,7 @@ final class GuardedChannel extends SecureNioChannel {
 
     private Heard goOn() {
         guarded.greeted();
-        reader.reset();
+        greeting.reset();
         return Heard.GO_ON;
     }
 
@@ -112,13 +105,22 @@ final class GuardedChannel extends SecureNioChannel {
         return Heard.MORE;
     }
 
-    private Heard notTls(Guard guard, NotTls why) throws IOException {
-        // Tomcat answers plain HTTP with a hint that this port speaks TLS, and JSSE knows the oldest hellos.
-        if (guard.mode() != Mode.ENFORCE || why == NotTls.PLAIN_HTTP || why == NotTls.SSLV2_HELLO) {
-            return Heard.GO_ON;
-        }
-        guard.refusedUnheard(Refused.NOT_TLS);
-        return Heard.CLOSE;
+    private Heard act(Action decided) throws IOException {
+        action = decided;
+        return switch (decided) {
+            case SERVE, SERVE_RESUMED_ONLY, SERVE_PAGE -> {
+                ClientHello hello = greeting.hello();
+                if (hello != null && hello.records() > 1) {
+                    join(hello.bytes());
+                }
+                yield goOn();
+            }
+            case ALERT -> {
+                sc.write(ByteBuffer.wrap(Guard.ALERT)); // seven bytes fit the empty buffer of a new socket
+                yield Heard.CLOSE;
+            }
+            case CLOSE -> Heard.CLOSE;
+        };
     }
 
     /**
@@ -165,21 +167,6 @@ final class GuardedChannel extends SecureNioChannel {
         return super.handshakeUnwrap(read);
     }
 
-    private Heard decide() throws IOException {
-        if (reader.hello().records() > 1) {
-            join(reader.hello().bytes());
-        }
-        action = guarded.serving().connection().decide(reader.hello(), endpoint.speaksTls13(), endpoint.restricts());
-        return switch (action) {
-            case SERVE, SERVE_RESUMED_ONLY, SERVE_PAGE -> Heard.GO_ON;
-            case ALERT -> {
-                sc.write(ByteBuffer.wrap(Guard.ALERT)); // seven bytes fit the empty buffer of a new socket
-                yield Heard.CLOSE;
-            }
-            case CLOSE -> Heard.CLOSE;
-        };
-    }
-
     @Override
     public int handshake(boolean read, boolean write) throws IOException {
         GuardedSocketWrapper wrapper = guarded;
@@ -189,11 +176,7 @@ final class GuardedChannel extends SecureNioChannel {
         Serving now = wrapper.serving();
         boolean restricted = action == Action.SERVE_RESUMED_ONLY;
         if (sslEngine == null) {
-            if (restricted) {
-                EngineWish.RESUME_ONLY.begin();
-            } else if (now.connection().seesRequests()) {
-                EngineWish.HTTP_1.begin();
-            }
+            EngineWish.begin(EngineLimit.of(action, now.connection()));
         }
         long begin = VirtualThreads.threadNanos();
         int result = 0;

@@ -2,14 +2,12 @@ package dev.loadline.guard.tomcat;
 
 import dev.loadline.guard.Guard;
 import dev.loadline.guard.Mode;
-import dev.loadline.guard.Refused;
-import dev.loadline.guard.Turns;
+import dev.loadline.guard.Serving;
+import dev.loadline.guard.SlowHellos;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.channels.SocketChannel;
 import java.util.List;
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 import org.apache.tomcat.util.net.NioChannel;
 import org.apache.tomcat.util.net.NioEndpoint;
 import org.apache.tomcat.util.net.SSLHostConfig;
@@ -24,9 +22,9 @@ public class GuardedEndpoint extends NioEndpoint {
     private static final InetAddress UNKNOWN = InetAddress.getLoopbackAddress();
     private static final long SAY_AGAIN_NANOS = 60_000_000_000L;
 
-    /** Connections whose hello is not whole yet: none stays longer than the time-out. */
-    private final Set<GuardedSocketWrapper> greeting = ConcurrentHashMap.newKeySet();
     private volatile Guard guard;
+    /** Connections whose hello is not whole yet. */
+    private volatile SlowHellos greeting;
     private volatile boolean speaksTls13;
     private volatile boolean restricts;
     /** When it was said last that the connector takes no more connections; null: never. */
@@ -34,6 +32,7 @@ public class GuardedEndpoint extends NioEndpoint {
 
     /** The guard to ask from now on. */
     void guard(Guard guard) {
+        greeting = new SlowHellos(guard);
         this.guard = guard;
         restricts = GuardedSslImplementation.class.getName().equals(getSslImplementationName());
         if (!restricts) {
@@ -42,7 +41,6 @@ public class GuardedEndpoint extends NioEndpoint {
                 + " only out of the budget for new ones. Remove the attribute to use JSSE.");
         }
         readProtocols();
-        guard.onTick(this::expire);
         guard.onTick(this::sayWhenFull);
     }
 
@@ -184,19 +182,11 @@ public class GuardedEndpoint extends NioEndpoint {
 
     /** Whether its handshake is not to compute yet: who gives a turn back hands it on. */
     private boolean waits(GuardedSocketWrapper guarded, SocketEvent event) {
-        Guard now = active();
-        Serving serving = guarded.serving();
-        if (now == null || !serving.connection().computesInFull()) {
-            return false;
-        }
-        Turns.Turn turn = now.turns().turn(System.identityHashCode(guarded), () -> {
-            serving.connection().turnCame();
+        return guarded.serving().waits(active(), System.identityHashCode(guarded), () -> {
             if (!toWorker(guarded, event, true)) {
                 guarded.close();
             }
         });
-        serving.turn(turn);
-        return !turn.enter();
     }
 
     private boolean toWorker(GuardedSocketWrapper guarded, SocketEvent event, boolean dispatch) {
@@ -206,20 +196,6 @@ public class GuardedEndpoint extends NioEndpoint {
         guarded.serving().turnOver(); // the pool takes nothing more
         guarded.serving().connection().done();
         return false;
-    }
-
-    /** Closes whoever takes too long to say hello. */
-    private void expire() {
-        Guard now = guard;
-        long nanos = System.nanoTime();
-        for (GuardedSocketWrapper guarded : greeting) {
-            if (!guarded.greeting()) {
-                greeting.remove(guarded);
-            } else if (now.mode() == Mode.ENFORCE && guarded.timeOut(nanos, now.settings().helloTimeout().toNanos())) {
-                greeting.remove(guarded);
-                now.refusedUnheard(Refused.SLOW_HELLO);
-            }
-        }
     }
 
     /** Whoever waits behind Tomcat's own limit does so unheard, those who resume too: an administrator must know. */

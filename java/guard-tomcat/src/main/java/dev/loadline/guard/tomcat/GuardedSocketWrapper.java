@@ -1,6 +1,8 @@
 package dev.loadline.guard.tomcat;
 
 import dev.loadline.guard.GuardedConnection;
+import dev.loadline.guard.Serving;
+import dev.loadline.guard.SlowHellos;
 import org.apache.tomcat.util.net.NioChannel;
 import org.apache.tomcat.util.net.NioEndpoint;
 import org.apache.tomcat.util.net.NioEndpoint.NioSocketWrapper;
@@ -12,7 +14,7 @@ import org.apache.tomcat.util.net.NioEndpoint.NioSocketWrapper;
  * <p>The poller comes to know it only when somebody waits for its next bytes: one whose hello was there when it was
  * accepted goes to a worker, or is closed, before that.
  */
-final class GuardedSocketWrapper extends NioSocketWrapper {
+final class GuardedSocketWrapper extends NioSocketWrapper implements SlowHellos.Greeter {
     private volatile boolean registered;
     private volatile Serving serving;
     private volatile boolean greeting;
@@ -30,7 +32,8 @@ final class GuardedSocketWrapper extends NioSocketWrapper {
     }
 
     /** Whether its hello is awaited. Who acts on that holds the monitor meanwhile. */
-    boolean greeting() {
+    @Override
+    public boolean greeting() {
         return greeting;
     }
 
@@ -39,8 +42,8 @@ final class GuardedSocketWrapper extends NioSocketWrapper {
         greeting = false;
     }
 
-    /** Closes it if it did not say hello in time. */
-    boolean timeOut(long nowNanos, long limitNanos) {
+    @Override
+    public boolean timeOut(long nowNanos, long limitNanos) {
         synchronized (this) {
             if (!greeting || nowNanos - greetedAtNanos <= limitNanos) {
                 return false;

@@ -70,18 +70,19 @@ public final class Costs {
      * Time passed.
      *
      * @param reportedCpuNanos CPU time of all handshakes and requests in it
+     * @param toAnyCpuNanos the same, with those that another guard of the process was told of: what the process took beside is theirs too
      * @param processCpuNanos CPU time of the whole process: collector, compiler and other threads work for sessions too
      * @param cpus CPUs at hand: an idle server's overhead says nothing about a busy one's
      */
-    public void passed(double seconds, long reportedCpuNanos, long processCpuNanos, double cpus) {
+    public void passed(double seconds, long reportedCpuNanos, long toAnyCpuNanos, long processCpuNanos, double cpus) {
         double kept = Math.exp(-seconds / MEMORY_SECONDS);
         follows.sum += reportedCpuNanos;
         follows.forget(kept);
         for (Mean mean : handshakes) {
             mean.forget(kept);
         }
-        if (reportedCpuNanos > 0.2e9 * cpus * seconds) {
-            double now = Math.min(3, Math.max(1, (double) processCpuNanos / reportedCpuNanos));
+        if (toAnyCpuNanos > 0.2e9 * cpus * seconds) {
+            double now = Math.min(3, Math.max(1, (double) processCpuNanos / toAnyCpuNanos));
             overhead += (now - overhead) * (1 - Math.exp(-seconds / 5));
         }
     }

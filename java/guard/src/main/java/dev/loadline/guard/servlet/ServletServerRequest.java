@@ -2,6 +2,7 @@ package dev.loadline.guard.servlet;
 
 import dev.loadline.guard.ServerAnswer;
 import dev.loadline.guard.ServerRequest;
+import dev.loadline.guard.Serving;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import jakarta.servlet.http.HttpSession;
@@ -37,6 +38,11 @@ record ServletServerRequest(HttpServletRequest request) implements ServerRequest
     @Override
     public String peer() {
         return request.getRemoteAddr();
+    }
+
+    @Override
+    public boolean onGuardedConnection() {
+        return Serving.isGuarded() && request.getProtocol().startsWith("HTTP/1");
     }
 
     @Override

@@ -23,7 +23,7 @@ class CostsTest {
                 }
                 reported += (long) (4 * 2 * MS * scale + 2 * 4 * MS * scale);
             }
-            costs.passed(1, reported, (long) (reported * overhead), 0.2);
+            costs.passed(1, reported, reported, (long) (reported * overhead), 0.2);
         }
     }
 
@@ -40,6 +40,18 @@ class CostsTest {
     void the_share_of_collector_and_compiler_counts() {
         seconds(60, 1, 1.5);
         assertEquals(21 * MS, costs.sessionCpuNanos(Outcome.FULL), 0.5 * MS);
+    }
+
+    /** Two guards of one server: neither takes what the other one was told of for its own. */
+    @Test
+    void what_another_guard_was_told_of_is_no_overhead() {
+        for (int i = 0; i < 60; i++) {
+            for (int s = 0; s < 10; s++) {
+                costs.handshake(Outcome.FULL, true, 10 * MS);
+            }
+            costs.passed(1, 100 * MS, 200 * MS, 240 * MS, 0.2);
+        }
+        assertEquals(12 * MS, costs.sessionCpuNanos(Outcome.FULL), 0.3 * MS);
     }
 
     @Test
@@ -62,7 +74,7 @@ class CostsTest {
         for (int i = 0; i < 100_000; i++) {
             costs.handshake(Outcome.FAILED, true, MS / 10);
         }
-        costs.passed(0.25, 100_000 * (MS / 10), 100_000 * (MS / 10), 100);
+        costs.passed(0.25, 100_000 * (MS / 10), 100_000 * (MS / 10), 100_000 * (MS / 10), 100);
         assertEquals(14 * MS, costs.sessionCpuNanos(Outcome.FULL), 0.5 * MS);
         assertEquals(MS / 10.0, costs.sessionCpuNanos(Outcome.FAILED), MS / 100.0);
     }

@@ -411,7 +411,7 @@ final class SimulatedSite {
         later(TICK_S, this::tick);
         double utilization = Math.min(1, busy / TICK_S);
         boolean measured = utilization > WORTH_ASKING || admission.refusing();
-        costs.passed(TICK_S, (long) (reported * 1e9), (long) (busy * 1e9), 1);
+        costs.passed(TICK_S, (long) (reported * 1e9), (long) (reported * 1e9), (long) (busy * 1e9), 1);
         double turnNanos = turns.waiting() * turns.perTurnNanos();
         delay.passed(new Delay.Tick(TICK_S, 1, (long) (busy * 1e9), ended, underWay * 1e9, measured ? waited * 1e9 : 0,
             measured ? waitedForTurn * 1e9 : 0,

@@ -1,0 +1,89 @@
+package dev.loadline.guard;
+
+import dev.loadline.guard.cpu.VirtualThreads;
+import java.util.concurrent.atomic.AtomicReference;
+
+/**
+ * One connection while threads run for it, one run at a time: tells the guard what each run cost. An adapter calls {@link #begin}
+ * and {@link #end} around whatever a thread does for it. No method throws.
+ */
+public final class Serving {
+    private static final ThreadLocal<Serving> CURRENT = new ThreadLocal<>();
+
+    private final GuardedConnection connection;
+    private final AtomicReference<Turns.Turn> turn = new AtomicReference<>();
+    private long beginNanos;
+    private long handshakeNanos;
+
+    public Serving(GuardedConnection connection) {
+        this.connection = connection;
+    }
+
+    /** The connection that this thread works for; null when it is not known (HTTP/2 streams, dispatches). */
+    public static GuardedConnection current() {
+        Serving serving = CURRENT.get();
+        return serving == null ? null : serving.connection;
+    }
+
+    /** Whether this thread works for a connection that a guard answers for. */
+    public static boolean isGuarded() {
+        GuardedConnection now = current();
+        return now != null && now.enforced();
+    }
+
+    public GuardedConnection connection() {
+        return connection;
+    }
+
+    /**
+     * Whether its handshake has to wait for its turn to compute.
+     *
+     * @param guard null for none: nobody waits
+     * @param key of the connection, for a recording
+     * @param goOn hands it to a worker and returns: called when its turn has come, if it has to wait
+     */
+    public boolean waits(Guard guard, long key, Runnable goOn) {
+        if (guard == null || !connection.computesInFull()) {
+            return false;
+        }
+        Turns.Turn next = guard.turns().turn(key, () -> {
+            connection.turnCame();
+            goOn.run();
+        });
+        turn.set(next);
+        return !next.enter();
+    }
+
+    /** Lets the next one compute: its event ran, or never will. */
+    public void turnOver() {
+        Turns.Turn held = turn.getAndSet(null);
+        if (held != null) {
+            held.over();
+        }
+    }
+
+    public void begin() {
+        connection.begun();
+        handshakeNanos = 0;
+        beginNanos = VirtualThreads.threadNanos();
+        CURRENT.set(this);
+    }
+
+    /** Part of this run was the handshake. */
+    public void handshakeRan(long threadNanos) {
+        handshakeNanos += threadNanos;
+        connection.handshakeRan(threadNanos);
+    }
+
+    /** All of this run was the handshake, until now. */
+    public void handshakeRanSoFar() {
+        handshakeRan(VirtualThreads.threadNanos() - beginNanos - handshakeNanos);
+    }
+
+    public void end() {
+        CURRENT.remove();
+        turnOver();
+        connection.done();
+        connection.requestsRan(VirtualThreads.threadNanos() - beginNanos - handshakeNanos);
+    }
+}
