@@ -22,7 +22,7 @@ public final class Delay {
      * way like the first, and their delay has a longer tail. At 1 the 95th percentile comes near to the objective; at 2 more is refused.
      */
     public static final double REQUEST_EVENTS = 1.5;
-    /** Utilization below which who waits for a turn waits for another machine that signs: more will have one soon. */
+    /** Use of the CPUs in effect below which who waits for a turn waits for another machine that signs: more will have one soon. */
     private static final double IDLE = 0.5;
     /** However long nothing runs, it will: somebody always begins. */
     private static final double LEAST_IN_EFFECT = 0.05;
@@ -73,7 +73,7 @@ public final class Delay {
         cpusInEffect = now.cpus > cpus ? inEffect : Math.min(now.cpus, cpusInEffect + (inEffect - cpusInEffect) * weight);
         cpus = now.cpus;
         double events = Math.max(1, now.events);
-        idle = now.cpuNanos < IDLE * now.seconds * 1e9 * cpus;
+        idle = now.cpuNanos < IDLE * now.seconds * 1e9 * cpusInEffect;
         if (now.events > 0) {
             // Where somebody always waits, what passes between two ends is what one takes, whoever else uses the CPUs.
             boolean busy = now.waitedNanos > 1e9 * now.seconds * cpus;

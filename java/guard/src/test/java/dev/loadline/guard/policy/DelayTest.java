@@ -34,6 +34,12 @@ class DelayTest {
     }
 
     @Test
+    void who_waits_for_a_turn_while_neighbours_have_the_cpus_does_wait() {
+        second(100, 40, 500, 0.7, 1); // 0.28 of a CPU, and 16 that wait for one
+        assertEquals(500 * MS, delay.nanos(0, 500 * MS), 1);
+    }
+
+    @Test
     void each_event_ahead_takes_what_events_took() {
         for (int i = 0; i < 10; i++) {
             second(100, 0, 0, 1, 1);
