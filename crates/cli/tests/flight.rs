@@ -89,7 +89,8 @@ fn the_last_seconds_are_dumped_while_the_recording_goes_on_and_loses_nothing() {
         let (_dir, out) = scratch();
         let recorder =
             in_background(&["record", "--pid", &server.pid(), "-o", &out, "--keep", "2s"]);
-        pause(3.0);
+        // Attaching takes a second or two of it, and what is kept is full then.
+        pause(5.0);
         let dump = |name: &str| {
             let to = format!("{out}-{name}");
             run_ok(&["dump", &server.pid(), "-o", &to]);

@@ -69,8 +69,8 @@ public final class Delay {
     public void passed(Tick now, double turnNanos) {
         double weight = 1 - Math.exp(-now.seconds / MEMORY_SECONDS);
         double inEffect = inEffect(now);
-        // More CPUs than before are in effect at once.
-        cpusInEffect = now.cpus > cpus ? inEffect : Math.min(now.cpus, cpusInEffect + (inEffect - cpusInEffect) * weight);
+        // More than before are in effect at once; fewer when that lasts.
+        cpusInEffect = Math.min(now.cpus, Math.max(inEffect, cpusInEffect + (inEffect - cpusInEffect) * weight));
         cpus = now.cpus;
         double events = Math.max(1, now.events);
         idle = now.cpuNanos < IDLE * now.seconds * 1e9 * cpusInEffect;

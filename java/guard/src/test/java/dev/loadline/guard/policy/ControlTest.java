@@ -23,7 +23,9 @@ class ControlTest {
         Seen seen = (unsteady ? setting.unsteadyHost() : setting).run();
         assertEquals(0, seen.refusedUnderWay(), seen::toString);
         assertTrue(seen.p95Ms() <= 250, seen::toString);
-        assertTrue(seen.utilization() > 0.95 || seen.refusedToBegin() < 0.03 * setting.perSecond().applyAsDouble(0) * setting.seconds(), seen::toString);
+        // A host that is unsteady is too slow for this load at times, and idle at others.
+        double few = unsteady ? 0.1 : 0.03;
+        assertTrue(seen.utilization() > 0.95 || seen.refusedToBegin() < few * setting.perSecond().applyAsDouble(0) * setting.seconds(), seen::toString);
     }
 
     @Property
