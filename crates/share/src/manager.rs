@@ -4,6 +4,7 @@
 mod members;
 mod sampling;
 
+use std::collections::VecDeque;
 use std::path::PathBuf;
 
 use loadline_policy::{
@@ -48,10 +49,39 @@ pub(crate) struct Manager {
 pub(crate) struct Figures {
     pub quanta: u64,
     pub changes: u64,
-    /// Longest time from a decision to the kernel's having it all, in ns; grace not counted.
-    pub slowest_apply_ns: u64,
+    /// Times from a decision that changed something to the kernel's having it all; grace not counted.
+    pub applying: Applying,
+    /// How the daemon itself is scheduled.
+    pub scheduling: String,
     pub mechanism_errors: u64,
     pub last_error: Option<String>,
+}
+
+/// The longest time ever, and each of the last ones.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Applying {
+    pub slowest_ns: u64,
+    last_ns: VecDeque<u64>,
+}
+
+impl Applying {
+    const KEPT: usize = 1000;
+
+    fn took(&mut self, ns: u64) {
+        self.slowest_ns = self.slowest_ns.max(ns);
+        if self.last_ns.len() == Applying::KEPT {
+            self.last_ns.pop_front();
+        }
+        self.last_ns.push_back(ns);
+    }
+
+    /// The 95th percentile of the last ones.
+    pub(crate) fn p95_ns(&self) -> u64 {
+        let mut sorted: Vec<u64> = self.last_ns.iter().copied().collect();
+        sorted.sort_unstable();
+        let at = (sorted.len() * 95).div_ceil(100);
+        at.checked_sub(1).map_or(0, |at| sorted[at])
+    }
 }
 
 impl Manager {
@@ -191,13 +221,14 @@ impl Manager {
         let mut order: Vec<usize> = (0..self.apps.len()).collect();
         order.sort_by_key(|&i| !shrinks(&self.apps[i]));
         let (weights, yields) = (self.weights(), self.yields(now_ns));
+        let mut changed = false;
         for i in order {
-            self.apply(i, weights[i], yields[i]);
+            changed |= self.apply(i, weights[i], yields[i]);
         }
-        self.figures.slowest_apply_ns = self
-            .figures
-            .slowest_apply_ns
-            .max(sys::now_ns().saturating_sub(now_ns));
+        if changed {
+            let took = sys::now_ns().saturating_sub(now_ns);
+            self.figures.applying.took(took);
+        }
         let (floor, all) = (self.config.floor, self.all());
         let mut told = Vec::new();
         for todo in todo.iter().filter(|t| t.tell) {
@@ -264,7 +295,8 @@ impl Manager {
         yields(&slots, &content)
     }
 
-    fn apply(&mut self, at: usize, weight: f64, yields: bool) {
+    /// Tells the kernel what an application is to have. Whether that was something else than before.
+    fn apply(&mut self, at: usize, weight: f64, yields: bool) -> bool {
         let app = &mut self.apps[at];
         let told = app.has.lane.told;
         let limit = (self.config.cap && told > Cpus::ZERO && app.has.lane.narrow_at.is_none())
@@ -282,13 +314,20 @@ impl Manager {
                 && (s.weight / weight - 1.0).abs() < WEIGHT_STEP
         });
         if same || setting.cpus.is_empty() {
-            return;
+            return false;
         }
-        match self.mechanism.set(&app.key, &setting) {
+        match self
+            .mechanism
+            .set(&app.key, &setting, app.has.setting.as_ref())
+        {
             Ok(()) => app.has.setting = Some(setting),
-            // Tried again in the next quantum; a process that has just ended is removed before that.
-            Err(e) => self.failed(e),
+            // Tried again in the next quantum, all of it; a process that has just ended is removed before that.
+            Err(e) => {
+                app.has.setting = None;
+                self.failed(e);
+            }
         }
+        true
     }
 
     /// Restores everything. The first thing that went wrong, when all was tried.

@@ -66,8 +66,12 @@ pub struct Status {
     pub quanta: u64,
     /// Assignments that changed so far.
     pub changes: u64,
-    /// Longest time from a decision to the kernel's having it, in milliseconds; grace not counted.
+    /// Longest time from a decision that changed something to the kernel's having it, in milliseconds; grace not counted.
     pub slowest_apply_ms: f64,
+    /// 95th percentile of the last thousand.
+    pub p95_apply_ms: f64,
+    /// `real time`, or why the daemon runs among all others.
+    pub scheduling: String,
     /// CPU time of the daemon itself, in seconds.
     pub cpu_seconds: f64,
     /// Settings that the kernel refused.
@@ -124,7 +128,9 @@ impl Status {
             quantum_ms: manager.config.quantum.as_secs_f64() * 1e3,
             quanta: figures.quanta,
             changes: figures.changes,
-            slowest_apply_ms: figures.slowest_apply_ns as f64 / 1e6,
+            slowest_apply_ms: figures.applying.slowest_ns as f64 / 1e6,
+            p95_apply_ms: figures.applying.p95_ns() as f64 / 1e6,
+            scheduling: figures.scheduling.clone(),
             cpu_seconds: crate::sys::process_cpu_ns(std::process::id() as i32).unwrap_or(0) as f64
                 / 1e9,
             errors: figures.mechanism_errors,

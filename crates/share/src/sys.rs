@@ -111,6 +111,17 @@ pub(crate) fn peer(fd: RawFd) -> io::Result<Peer> {
     })
 }
 
+/// The calling thread runs before every thread without real-time priority, and what it starts does not.
+pub(crate) fn real_time() -> io::Result<()> {
+    let least = libc::sched_param { sched_priority: 1 };
+    let policy = libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK;
+    // SAFETY: `least` is a valid parameter.
+    check(i64::from(unsafe {
+        libc::sched_setscheduler(0, policy, &least)
+    }))?;
+    Ok(())
+}
+
 /// Our own user.
 pub(crate) fn uid() -> u32 {
     // SAFETY: cannot fail.

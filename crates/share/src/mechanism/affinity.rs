@@ -82,7 +82,8 @@ impl Mechanism for Affinity {
         Ok(())
     }
 
-    fn set(&mut self, key: &str, setting: &Setting) -> Result<(), ShareError> {
+    fn set(&mut self, key: &str, setting: &Setting, _: Option<&Setting>) -> Result<(), ShareError> {
+        // Also if its CPUs are the same: threads that it has started since inherit, but not all of them did in time.
         restrict(self.pid(key)?, &setting.cpus)
     }
 

@@ -4,8 +4,12 @@
 //! daemon's, with a group for each application in it. Version 2 could not be tried on a kernel by those who wrote this:
 //! its files and values follow the kernel's documentation (Documentation/admin-guide/cgroup-v2.rst).
 
-use std::fs::{self, OpenOptions};
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use super::{Former, Kind, Mechanism, Setting, check_pinned};
@@ -34,6 +38,8 @@ pub(super) struct Cgroups {
     kind: Kind,
     roots: Vec<Root>,
     name: String,
+    /// Files of CPU time by application: read up to each quantum, and opening one takes longer than reading it.
+    usage: RefCell<HashMap<String, File>>,
 }
 
 fn write(path: &Path, value: impl ToString) -> Result<(), ShareError> {
@@ -56,11 +62,19 @@ fn make(path: &Path) -> Result<(), ShareError> {
     }
 }
 
-/// Whether a group yields to those beside it, else its weight: one that yields has none, and the kernel takes none.
-/// Kernels before 5.15 know no such groups: there the weight has to do.
-fn share(dir: &Path, yields: bool, weight_file: &str, weight: u32) -> Result<(), ShareError> {
+/// Whether a group yields to those beside it (and whether it did before, if that is known), else its weight: one that
+/// yields has none, and the kernel takes none. Kernels before 5.15 know no such groups: there the weight has to do.
+fn share(
+    dir: &Path,
+    yields: bool,
+    yielded: Option<bool>,
+    weight_file: &str,
+    weight: u32,
+) -> Result<(), ShareError> {
     let idle = dir.join("cpu.idle");
-    if let Ok(now) = fs::read_to_string(&idle) {
+    if (yields || yielded != Some(false))
+        && let Ok(now) = fs::read_to_string(&idle)
+    {
         if (now.trim() == "1") != yields {
             write(&idle, u8::from(yields))?;
         }
@@ -101,6 +115,7 @@ impl Cgroups {
             kind,
             roots,
             name: name.into(),
+            usage: RefCell::default(),
         };
         for root in &cgroups.roots {
             let ours = root.parent.join(name);
@@ -138,13 +153,39 @@ impl Cgroups {
         root.parent.join(&self.name).join(key)
     }
 
+    /// An application's file of CPU time.
+    fn usage(&self, key: &str, path: &Path) -> Result<String, ShareError> {
+        let mut open = self.usage.borrow_mut();
+        let file = match open.entry(key.into()) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(new) => new.insert(File::open(path).map_err(ShareError::on(path))?),
+        };
+        let mut text = [0; 512];
+        let read = file.read_at(&mut text, 0);
+        let length = read.map_err(|e| {
+            open.remove(key);
+            ShareError::on(path)(e)
+        })?;
+        Ok(String::from_utf8_lossy(&text[..length]).into_owned())
+    }
+
     fn root(&self, controller: &str) -> Option<&Root> {
         self.roots
             .iter()
             .find(|r| r.controller.is_empty() || r.controller == controller)
     }
 
-    fn write_setting(&self, key: &str, setting: &Setting) -> Result<(), ShareError> {
+    /// What is as it was before is not written again: weights are corrected each quantum, and each write of a
+    /// cpuset takes locks that all groups share.
+    fn write_setting(
+        &self,
+        key: &str,
+        setting: &Setting,
+        before: Option<&Setting>,
+    ) -> Result<(), ShareError> {
+        let cpus = before.is_none_or(|b| b.cpus != setting.cpus);
+        let limits = before.is_none_or(|b| b.limit != setting.limit);
+        let yielded = before.map(|b| b.yields);
         let limit_us = setting
             .limit
             .map(|l| (l.as_f64() * f64::from(PERIOD_US)) as u64);
@@ -152,17 +193,24 @@ impl Cgroups {
             let dir = self.dir(root, key);
             match (self.kind, root.controller.as_str()) {
                 (Kind::CgroupV2, _) => {
-                    write(&dir.join("cpuset.cpus"), &setting.cpus)?;
+                    if cpus {
+                        write(&dir.join("cpuset.cpus"), &setting.cpus)?;
+                    }
                     let weight = (setting.weight * 100.0).round().clamp(1.0, 10_000.0);
-                    share(&dir, setting.yields, "cpu.weight", weight as u32)?;
-                    let quota = limit_us.map_or("max".into(), |l| l.to_string());
-                    write(&dir.join("cpu.max"), format!("{quota} {PERIOD_US}"))?;
+                    share(&dir, setting.yields, yielded, "cpu.weight", weight as u32)?;
+                    if limits {
+                        let quota = limit_us.map_or("max".into(), |l| l.to_string());
+                        write(&dir.join("cpu.max"), format!("{quota} {PERIOD_US}"))?;
+                    }
                 }
-                (_, "cpuset") => write(&dir.join("cpuset.cpus"), &setting.cpus)?,
+                (_, "cpuset") if cpus => write(&dir.join("cpuset.cpus"), &setting.cpus)?,
                 (_, "cpu") => {
                     let shares = (setting.weight * USUAL).round().clamp(2.0, 262_144.0);
-                    share(&dir, setting.yields, "cpu.shares", shares as u32)?;
+                    share(&dir, setting.yields, yielded, "cpu.shares", shares as u32)?;
                     // -1 is no limit. Written only where one is wanted or may be left: some kernels have no quota.
+                    if !limits {
+                        continue;
+                    }
                     let quota = dir.join("cpu.cfs_quota_us");
                     if let Some(limit) = limit_us {
                         write(&dir.join("cpu.cfs_period_us"), PERIOD_US)?;
@@ -265,15 +313,20 @@ impl Mechanism for Cgroups {
                 )?;
             }
         }
-        self.write_setting(key, setting)?;
+        self.write_setting(key, setting, None)?;
         for root in &self.roots {
             write(&self.dir(root, key).join("cgroup.procs"), pid)?;
         }
         Ok(())
     }
 
-    fn set(&mut self, key: &str, setting: &Setting) -> Result<(), ShareError> {
-        self.write_setting(key, setting)
+    fn set(
+        &mut self,
+        key: &str,
+        setting: &Setting,
+        before: Option<&Setting>,
+    ) -> Result<(), ShareError> {
+        self.write_setting(key, setting, before)
     }
 
     fn used_ns(&self, key: &str) -> Result<u64, ShareError> {
@@ -284,7 +337,7 @@ impl Mechanism for Cgroups {
                 .root("")
                 .map(|r| self.dir(r, key).join("cpu.stat"))
                 .unwrap_or_default();
-            let text = read(&path)?;
+            let text = self.usage(key, &path)?;
             let usage = text.lines().find_map(|l| l.strip_prefix("usage_usec "));
             let us: u64 = usage
                 .and_then(|u| u.trim().parse().ok())
@@ -293,7 +346,8 @@ impl Mechanism for Cgroups {
         }
         if let Some(root) = self.root("cpuacct") {
             let path = self.dir(root, key).join("cpuacct.usage");
-            return read(&path)?.trim().parse().map_err(|_| wrong(&path));
+            let text = self.usage(key, &path)?;
+            return text.trim().parse().map_err(|_| wrong(&path));
         }
         // Without the accounting controller: what the living processes have used.
         Ok(self
@@ -313,6 +367,7 @@ impl Mechanism for Cgroups {
 
     fn release(&mut self, key: &str, former: &Former) -> Result<(), ShareError> {
         let mut first_error = None;
+        self.usage.borrow_mut().remove(key);
         for root in &self.roots {
             let dir = self.dir(root, key);
             let path = former

@@ -77,7 +77,7 @@ fn version_2_writes_cpus_weight_and_limit() {
     tree.says("loadline/shop-1/cpu.weight", "150");
     tree.says("loadline/shop-1/cpu.max", "max 100000");
     tree.says("loadline/shop-1/cgroup.procs", "4242");
-    v2.set("shop-1", &setting("2", 0.001, Some(1.5)))
+    v2.set("shop-1", &setting("2", 0.001, Some(1.5)), None)
         .expect("set");
     tree.says("loadline/shop-1/cpuset.cpus", "2");
     tree.says("loadline/shop-1/cpu.weight", "1");
@@ -118,21 +118,41 @@ fn version_1_writes_each_controllers_files() {
     tree.says("cpu/loadline/a/cpu.shares", "512");
     tree.says("cpu/loadline/a/cpu.cfs_quota_us", "50000");
     tree.says("cpu/loadline/a/cgroup.procs", "77");
-    v1.set("a", &setting("1", 0.5, None)).expect("set");
+    let limited = setting("1", 0.5, Some(0.5));
+    v1.set("a", &setting("1", 0.5, None), Some(&limited))
+        .expect("set");
     tree.says("cpu/loadline/a/cpu.cfs_quota_us", "-1");
+    // What is the same is left alone: somebody else's value stays.
+    let cpuset = tree.0.path().join("cpuset/loadline/a/cpuset.cpus");
+    fs::write(&cpuset, "untouched").expect("written");
+    v1.set(
+        "a",
+        &setting("1", 0.7, None),
+        Some(&setting("1", 0.5, None)),
+    )
+    .expect("set");
+    tree.says("cpuset/loadline/a/cpuset.cpus", "untouched");
+    tree.says("cpu/loadline/a/cpu.shares", "717");
+    v1.set(
+        "a",
+        &setting("2", 0.7, None),
+        Some(&setting("1", 0.7, None)),
+    )
+    .expect("set");
+    tree.says("cpuset/loadline/a/cpuset.cpus", "2");
 }
 
 #[test]
 fn who_yields_has_no_weight() {
     let tree = Tree::new(&["g/cpu.shares"]);
     let dir = tree.0.path().join("g");
-    share(&dir, true, "cpu.shares", 512).expect("a kernel without it");
+    share(&dir, true, None, "cpu.shares", 512).expect("a kernel without it");
     tree.says("g/cpu.shares", "512");
     fs::write(dir.join("cpu.idle"), "0").expect("written");
-    share(&dir, true, "cpu.shares", 700).expect("set");
+    share(&dir, true, None, "cpu.shares", 700).expect("set");
     tree.says("g/cpu.idle", "1");
     tree.says("g/cpu.shares", "512");
-    share(&dir, false, "cpu.shares", 700).expect("set");
+    share(&dir, false, None, "cpu.shares", 700).expect("set");
     tree.says("g/cpu.idle", "0");
     tree.says("g/cpu.shares", "700");
 }
@@ -144,6 +164,7 @@ fn who_is_in_a_foreign_group_is_left_alone() {
         kind: Kind::CgroupV2,
         roots: vec![tree.root("", "")],
         name: "loadline".into(),
+        usage: RefCell::default(),
     };
     let foreign = |path: &str| v2.foreign(&[(String::new(), path.to_owned())]);
     for ours in [

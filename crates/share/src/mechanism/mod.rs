@@ -63,7 +63,12 @@ pub(crate) trait Mechanism {
     /// Takes a process, with all its threads.
     fn take(&mut self, key: &str, pid: i32, setting: &Setting) -> Result<(), ShareError>;
     /// Brings about another setting.
-    fn set(&mut self, key: &str, setting: &Setting) -> Result<(), ShareError>;
+    fn set(
+        &mut self,
+        key: &str,
+        setting: &Setting,
+        before: Option<&Setting>,
+    ) -> Result<(), ShareError>;
     /// CPU time that its processes have used, in nanoseconds.
     fn used_ns(&self, key: &str) -> Result<u64, ShareError>;
     /// Its processes that live.

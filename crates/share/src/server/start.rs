@@ -88,6 +88,7 @@ pub fn serve(
         stopping: false,
     };
     let taken_over = server.take_over(left);
+    server.manager.figures.scheduling = scheduling(server.manager.config.real_time);
     if sys::uid() == 0 {
         privileges::drop_what_is_not_needed()
             .map_err(ShareError::while_("giving up privileges"))?;
@@ -108,6 +109,18 @@ pub fn serve(
     let _ = fs::remove_file(socket.with_extension("lock"));
     drop(lock);
     served.and(closed)
+}
+
+/// Who divides the CPUs must not wait for one: on a full machine the daemon, a few tenths of a percent of a CPU, would come
+/// late by seconds. Needs `CAP_SYS_NICE`. What was done about it.
+fn scheduling(real_time: bool) -> String {
+    if !real_time {
+        return "as others are (real_time = false)".into();
+    }
+    match sys::real_time() {
+        Ok(()) => "real time".into(),
+        Err(e) => format!("as others are: real-time priority was refused ({e})"),
+    }
 }
 
 fn lock(path: &Path) -> Result<File, ShareError> {

@@ -13,6 +13,33 @@ use loadline_share::{Client, Wish, serve, undo_after_a_crash};
 use crate::support::*;
 
 #[test]
+fn it_runs_before_all_others_unless_told_not_to() {
+    let test = "it_runs_before_all_others_unless_told_not_to";
+    let _alone = alone();
+    if !is_root() {
+        return skip(test, "real-time priority needs root");
+    }
+    // Policies of this process's threads: field 41 of proc_pid_stat(5), counted from the name on.
+    let real_time = || {
+        let threads = fs::read_dir("/proc/self/task").expect("threads");
+        let stats = threads.filter_map(|t| fs::read_to_string(t.ok()?.path().join("stat")).ok());
+        let fifo = stats.filter(|stat| {
+            let after_name = stat.rsplit(')').next().unwrap_or_default();
+            after_name.split_whitespace().nth(38) == Some("1")
+        });
+        fifo.count()
+    };
+    let daemon = Daemon::start("affinity", "real_time = false");
+    assert_eq!(real_time(), 0);
+    assert!(daemon.status().scheduling.contains("real_time = false"));
+    daemon.end().expect("ended in order");
+    let daemon = Daemon::start("affinity", "");
+    assert_eq!(daemon.status().scheduling, "real time");
+    assert_eq!(real_time(), 1);
+    daemon.end().expect("ended in order");
+}
+
+#[test]
 fn whoever_stops_it_everything_is_as_it_was() {
     let test = "whoever_stops_it_everything_is_as_it_was";
     let _alone = alone();

@@ -82,11 +82,15 @@ fn daemon(s: &Status) -> String {
         text += &format!("  not {why}\n");
     }
     text += &format!(
-        "  {} decisions, {} changes, in the kernel within {}\n",
+        "  {} decisions, {} changes, in the kernel within {} (95%; slowest {})\n",
         show::count(s.quanta),
         show::count(s.changes),
+        duration(s.p95_apply_ms),
         duration(s.slowest_apply_ms)
     );
+    if s.scheduling != "real time" {
+        text += &format!("  scheduled {}\n", s.scheduling);
+    }
     if let Some(error) = &s.last_error {
         text += &format!("  {} refused, last: {error}\n", show::count(s.errors));
     }
