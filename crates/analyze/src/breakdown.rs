@@ -19,14 +19,14 @@
 //!
 //! Invariant: the durations of a span's rows add up to the span's.
 
-use loadline_trace::tables::{Breakdown, Segment, Span};
+use loadline_trace::tables::Breakdown;
 use rustc_hash::FxHashMap;
 
 use crate::intervals::{Places, flatten};
 use crate::model::{Cause, Interval, State};
 use crate::spans::finish::{by_span, within};
 use crate::spans::gaps::{Gap, With};
-use crate::spans::{Output, kind};
+use crate::spans::{Kind, Name, Output, Part, Span};
 
 /// What a connection is at, in the order of the names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -61,18 +61,18 @@ impl Phase {
     /// The phase that a span is, if it is one inside connections and requests.
     fn of(s: &Span) -> Option<Phase> {
         Some(match s.kind {
-            kind::TLS_HANDSHAKE => Phase::of_handshake(s),
-            kind::REQUEST => Phase::Request,
-            kind::SERVICE => Phase::Service,
-            kind::POOL_WAIT => Phase::PoolWait,
-            kind::SQL => Phase::Sql,
+            Kind::TlsHandshake => Phase::of_handshake(s),
+            Kind::Request => Phase::Request,
+            Kind::Service => Phase::Service,
+            Kind::PoolWait => Phase::PoolWait,
+            Kind::Sql => Phase::Sql,
             _ => return None,
         })
     }
 
     fn of_handshake(s: &Span) -> Phase {
-        match (&*s.name, s.resumed) {
-            ("failed", _) => Phase::TlsFailed,
+        match (s.name, s.resumed) {
+            (Name::FAILED, _) => Phase::TlsFailed,
             (_, Some(true)) => Phase::TlsResumed,
             (_, Some(false)) => Phase::TlsFull,
             (_, None) => Phase::TlsUnknown,
@@ -112,58 +112,52 @@ pub fn rows<E>(
     let spans = &from.spans;
     let inner = Inner::of(spans);
     let visits = by_span(&from.visits);
-    let gaps: FxHashMap<i64, &[Gap]> = from
+    let gaps: FxHashMap<u32, &[Gap]> = from
         .gaps
         .chunk_by(|a, b| a.connection == b.connection)
         .map(|group| (group[0].connection, group))
         .collect();
     let mut pieces_left = &from.pieces[..];
     let mut over: Vec<(i64, i64, Phase)> = Vec::new();
-    for s in spans {
+    for (id, s) in (0u32..).zip(spans) {
         let base = match s.kind {
-            kind::CONNECTION => Phase::Idle,
-            kind::TLS_HANDSHAKE => Phase::of_handshake(s),
-            kind::REQUEST => Phase::Request,
+            Kind::Connection => Phase::Idle,
+            Kind::TlsHandshake => Phase::of_handshake(s),
+            Kind::Request => Phase::Request,
             _ => continue,
         };
         over.clear();
-        over.extend(inner.of_span(s.id).iter().filter_map(|&i| {
+        over.extend(inner.of_span(id).iter().filter_map(|&i| {
             let s = &spans[i as usize];
             Some((s.begin_ns, s.end_ns, Phase::of(s)?))
         }));
         let phases = flatten(s.begin_ns, s.end_ns, base, &over);
-        let within_it = |pieces: &[Segment]| within(pieces, s.begin_ns, s.end_ns);
+        let within_it = |pieces: &[Part]| within(pieces, s.begin_ns, s.end_ns);
         let visits_of = |connection| visits.get(&connection).copied().unwrap_or_default();
-        let pieces = match (s.kind, s.connection) {
-            (kind::CONNECTION, _) => within_it(visits_of(s.id)),
-            (kind::REQUEST, _) => {
+        let pieces = match (s.kind, s.connection()) {
+            (Kind::Connection, _) => within_it(visits_of(id)),
+            (Kind::Request, _) => {
                 // Sorted by span, as the spans are.
-                let from = pieces_left.iter().take_while(|p| p.span < s.id).count();
-                let (own, left) = split_where(&pieces_left[from..], |p| p.span == s.id);
+                let from = pieces_left.iter().take_while(|p| p.span < id).count();
+                let (own, left) = split_where(&pieces_left[from..], |p| p.span == id);
                 pieces_left = left;
                 within_it(own)
             }
             (_, Some(connection)) => within_it(visits_of(connection)),
             // A handshake outside any connection, on one thread.
-            (_, None) => vec![Segment {
-                span: s.id,
-                thread: s.thread,
-                begin_ns: s.begin_ns,
-                end_ns: s.end_ns,
-                queued_ns: None,
-            }],
+            (_, None) => vec![Part::new(id, s.thread, s.begin_ns, s.end_ns, None)],
         };
         let connection = match s.kind {
-            kind::CONNECTION => Some(s.id),
-            _ => s.connection,
+            Kind::Connection => Some(id),
+            _ => s.connection(),
         };
         let gaps = connection
             .and_then(|c| gaps.get(&c).copied())
             .unwrap_or_default();
         for ((phase, cause), duration_ns) in partition(&phases, &pieces, gaps, doings) {
             out(Breakdown {
-                span: s.id,
-                kind: s.kind,
+                span: i64::from(id),
+                kind: s.kind.name(),
                 phase: phase.name(),
                 cause: cause.name(),
                 duration_ns,
@@ -204,7 +198,7 @@ impl Inner {
         Inner { first, inside }
     }
 
-    fn of_span(&self, id: i64) -> &[u32] {
+    fn of_span(&self, id: u32) -> &[u32] {
         let id = id as usize;
         &self.inside[self.first[id] as usize..self.first[id + 1] as usize]
     }
@@ -216,13 +210,13 @@ fn each_inside(spans: &[Span], mut each: impl FnMut(usize, u32)) {
         if Phase::of(s).is_none() {
             continue;
         }
-        let mut up = s.parent;
+        let mut up = s.parent();
         while let Some(p) = up {
             let outer = &spans[p as usize];
-            if matches!(outer.kind, kind::REQUEST | kind::CONNECTION) {
+            if matches!(outer.kind, Kind::Request | Kind::Connection) {
                 each(p as usize, inner);
             }
-            up = outer.parent;
+            up = outer.parent();
         }
     }
 }
@@ -230,7 +224,7 @@ fn each_inside(spans: &[Span], mut each: impl FnMut(usize, u32)) {
 /// Sums by phase and cause, sorted. `phases` and `pieces` sorted and disjoint; `phases` gapless.
 fn partition(
     phases: &[(i64, i64, Phase)],
-    pieces: &[Segment],
+    pieces: &[Part],
     gaps: &[Gap],
     doings: &Doings,
 ) -> Vec<((Phase, Cause), i64)> {
@@ -259,7 +253,7 @@ fn partition(
                 }
                 Some(p) => {
                     let to = p.begin_ns.min(end);
-                    let queued = p.queued_ns.unwrap_or(to).clamp(at, to);
+                    let queued = p.queued_ns().unwrap_or(to).clamp(at, to);
                     doings.between(phase, at, queued, gaps, |cause, ns| add(phase, cause, ns));
                     add(phase, Cause::Queue, to - queued);
                     at = to;
@@ -361,14 +355,8 @@ mod tests {
         }
     }
 
-    fn visit(begin: i64, end: i64, queued: Option<i64>) -> Segment {
-        Segment {
-            span: 0,
-            thread: 0,
-            begin_ns: begin,
-            end_ns: end,
-            queued_ns: queued,
-        }
+    fn visit(begin: i64, end: i64, queued: Option<i64>) -> Part {
+        Part::new(0, 0, begin, end, queued)
     }
 
     #[test]
@@ -420,7 +408,7 @@ mod tests {
     /// Thread 0 serves; thread 1 polls.
     fn parts(
         phases: &[(i64, i64, Phase)],
-        pieces: &[Segment],
+        pieces: &[Part],
         gaps: &[Gap],
         states: &[Vec<Interval>],
     ) -> Vec<((Phase, Cause), i64)> {

@@ -9,14 +9,14 @@ use anyhow::{Context as _, Result, bail};
 use loadline_trace::TraceWriter;
 use loadline_trace::meta::Meta;
 use loadline_trace::spool::{RawDir, kernel, procfs::Line};
-use loadline_trace::tables::{self, Span, Wait};
+use loadline_trace::tables::{self, Wait};
 
 use crate::input;
 use crate::intervals::Places;
 use crate::model::{BY_THREAD_ID, Interval, NONE, Woken};
 use crate::mounts::Mounts;
 use crate::resources::Resources;
-use crate::spans::{self, kind};
+use crate::spans::{self, Kind, Span};
 use crate::states::{Life, Machine, Seen};
 use crate::syscalls::{Class, Names};
 use crate::threads::{Scope, Threads};
@@ -148,13 +148,16 @@ pub fn build(dir: &Path, keep_raw: bool, progress: &mut dyn FnMut(f32, &str)) ->
             .into_iter()
             .map(|r| if redacted { redact::resource(r) } else { r }),
     )?;
-    out.table(
-        spans
-            .spans
-            .into_iter()
-            .map(|s| if redacted { redact::span(s) } else { s }),
+    out.made_of(
+        &spans.spans,
+        |s| s.begin_ns,
+        |id, _| {
+            let row = spans.row(id);
+            if redacted { redact::span(row) } else { row }
+        },
     )?;
-    out.table(spans.segments)?;
+    out.made_of(&spans.segments, |p| p.begin_ns, |_, p| p.row())?;
+    drop(spans);
     out.table(waits)?;
     out.sorted(vm::by_begin(pauses, safepoints))?;
     out.table(stacks)?;
@@ -306,7 +309,7 @@ fn work(spans: &spans::Output, threads: usize) -> (Times, Times) {
         if on_one_thread(s) {
             work[s.thread as usize].push((s.begin_ns, s.end_ns));
         }
-        if s.kind == kind::POOL_WAIT {
+        if s.kind == Kind::PoolWait {
             pool[s.thread as usize].push((s.begin_ns, s.end_ns));
         }
     }
@@ -316,10 +319,10 @@ fn work(spans: &spans::Output, threads: usize) -> (Times, Times) {
 
 fn on_one_thread(s: &Span) -> bool {
     match s.kind {
-        kind::SERVICE | kind::SQL | kind::POOL_WAIT => true,
+        Kind::Service | Kind::Sql | Kind::PoolWait => true,
         // Those of a connection are worked on in its visits.
-        kind::REQUEST | kind::TLS_HANDSHAKE => s.connection.is_none(),
-        kind::USER => s.thread == s.end_thread,
+        Kind::Request | Kind::TlsHandshake => s.connection().is_none(),
+        Kind::User => s.thread == s.end_thread,
         _ => false,
     }
 }

@@ -25,39 +25,19 @@ mod actor;
 mod connection;
 pub mod finish;
 pub mod gaps;
+mod span;
 
 use std::sync::Arc;
 
 use loadline_trace::spool::agent::{Event, kind as ev};
-use loadline_trace::tables::{Segment, Span};
+use loadline_trace::tables;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::model::NONE;
 use actor::Actor;
 use connection::Connection;
 use gaps::Gap;
-
-/// Names of `spans.kind`.
-pub mod kind {
-    /// From accept to close.
-    pub const CONNECTION: &str = "connection";
-    /// TLS handshake.
-    pub const TLS_HANDSHAKE: &str = "tls_handshake";
-    /// HTTP request.
-    pub const REQUEST: &str = "request";
-    /// Servlet.
-    pub const SERVICE: &str = "service";
-    /// Waiting for a pooled connection.
-    pub const POOL_WAIT: &str = "pool_wait";
-    /// Having it.
-    pub const POOL_USE: &str = "pool_use";
-    /// A statement.
-    pub const SQL: &str = "sql";
-    /// A state that the application gave to a thread.
-    pub const APP_STATE: &str = "app_state";
-    /// A named span of the application.
-    pub const USER: &str = "user";
-}
+pub use span::{Kind, Name, Names, Part, Span};
 
 /// What building spans needs beside the events.
 pub struct Context<'a> {
@@ -76,14 +56,23 @@ pub struct Context<'a> {
 pub struct Output {
     /// Spans; a span's index is its id.
     pub spans: Vec<Span>,
+    /// Their names.
+    pub names: Names,
     /// Pieces of connections (the visits), of handshakes, and of requests that have several.
-    pub segments: Vec<Segment>,
+    pub segments: Vec<Part>,
     /// Visits of all connections made to follow each other, sorted by span and begin.
-    pub visits: Vec<Segment>,
+    pub visits: Vec<Part>,
     /// Pieces of all requests, sorted by span and begin.
-    pub pieces: Vec<Segment>,
+    pub pieces: Vec<Part>,
     /// Between the visits of connections, sorted by connection and begin.
     pub gaps: Vec<Gap>,
+}
+
+impl Output {
+    /// A span's row.
+    pub fn row(&self, id: usize) -> tables::Span {
+        self.spans[id].row(id, &self.names)
+    }
 }
 
 /// A request that is being worked on.
@@ -115,9 +104,10 @@ pub struct Builder<'a> {
     /// How far time has come.
     at: i64,
     spans: Vec<Span>,
+    names: Names,
     open: Vec<bool>,
-    visits: Vec<Segment>,
-    pieces: Vec<Segment>,
+    visits: Vec<Part>,
+    pieces: Vec<Part>,
     gaps: Vec<Gap>,
     connections: FxHashMap<u64, Connection>,
     /// Keys that were closed.
@@ -139,6 +129,7 @@ impl<'a> Builder<'a> {
             cx,
             at: cx.begin,
             spans: Vec::new(),
+            names: Names::default(),
             open: Vec::new(),
             visits: Vec::new(),
             pieces: Vec::new(),
@@ -191,8 +182,8 @@ impl<'a> Builder<'a> {
         }
     }
 
-    fn text(&self, id: u32, otherwise: &str) -> Arc<str> {
-        (self.cx.text)(id).unwrap_or_else(|| otherwise.into())
+    fn name(&mut self, id: u32, otherwise: Name) -> Name {
+        self.names.of_text(id, self.cx.text).unwrap_or(otherwise)
     }
 
     fn actor(&mut self, thread: u32) -> &mut Actor {
@@ -211,40 +202,21 @@ impl<'a> Builder<'a> {
     fn open_in(
         &mut self,
         parent: Option<u32>,
-        kind: &'static str,
-        name: Arc<str>,
+        kind: Kind,
+        name: Name,
         thread: u32,
         ts: i64,
     ) -> u32 {
         let id = self.spans.len() as u32;
-        let connection = parent.and_then(|p| match self.spans[p as usize].kind {
-            kind::CONNECTION => Some(i64::from(p)),
-            _ => self.spans[p as usize].connection,
-        });
-        self.spans.push(Span {
-            id: i64::from(id),
-            parent: parent.map(i64::from),
-            kind,
-            name,
-            thread: i64::from(thread),
-            end_thread: i64::from(thread),
-            begin_ns: ts,
-            end_ns: ts,
-            connection,
-            status: None,
-            resumed: None,
-            peer_port: None,
-            peer: None,
-            complete: true,
-            open: false,
-            cpu_ns: None,
-        });
+        let mut span = Span::new(kind, name, thread, ts);
+        span.put_into(parent, &self.spans);
+        self.spans.push(span);
         self.open.push(true);
         id
     }
 
     /// Opens a span inside the innermost open one of its actor, and makes it the innermost.
-    fn open_on(&mut self, kind: &'static str, name: Arc<str>, thread: u32, ts: i64) -> u32 {
+    fn open_on(&mut self, kind: Kind, name: Name, thread: u32, ts: i64) -> u32 {
         let parent = self.actor(thread).stack.last().copied();
         let id = self.open_in(parent, kind, name, thread, ts);
         self.actor(thread).stack.push(id);
@@ -260,10 +232,10 @@ impl<'a> Builder<'a> {
         let still_open = self.at_the_end && !complete && ts == self.cx.end;
         let span = self.span(id);
         span.end_ns = ts.max(span.begin_ns);
-        span.end_thread = i64::from(thread);
+        span.end_thread = thread;
         span.complete &= complete;
         span.open = still_open;
-        let began_on = span.thread as u32;
+        let began_on = span.thread;
         self.not_on(began_on, id);
         if thread != began_on {
             self.not_on(thread, id);

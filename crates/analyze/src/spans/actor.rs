@@ -1,7 +1,7 @@
 //! What nests on one actor: requests, services, pools, statements, and the application's spans.
 
 use super::connection::Visit;
-use super::{Builder, Request, kind};
+use super::{Builder, Kind, Name, Request};
 
 /// What an actor is at.
 #[derive(Default)]
@@ -52,13 +52,13 @@ impl Builder<'_> {
             self.piece(r, thread, ts);
             self.end_request(r, thread, ts, None);
         }
-        let name = self.text(name, "request");
+        let name = self.name(name, Name::REQUEST);
         let actor = self.actor(thread);
         let parse = actor.parse.take();
         let Some(visit) = actor.visit.as_mut() else {
             // Its thread was already serving a connection when the probes were placed: how much of
             // the request came before, and on which connection it came, was not seen.
-            let span = self.open_on(kind::REQUEST, name, thread, ts);
+            let span = self.open_on(Kind::Request, name, thread, ts);
             self.span(span).complete = false;
             self.actor(thread).request = Some(Request::new(span, ts));
             return;
@@ -73,7 +73,7 @@ impl Builder<'_> {
         let floor = self.connections.get(&key).map_or(begin, |c| c.request_end);
         let begin = begin.max(floor).min(ts);
         self.no_handshake_any_more(key, thread, begin);
-        let span = self.open_in(Some(connection), kind::REQUEST, name, thread, begin);
+        let span = self.open_in(Some(connection), Kind::Request, name, thread, begin);
         let actor = self.actor(thread);
         actor.request = Some(Request::new(span, begin));
         actor.stack.push(span);
@@ -85,7 +85,7 @@ impl Builder<'_> {
         };
         r.answered = Some(ts);
         let span = r.span;
-        self.span(span).status = i32::try_from(status).ok().filter(|&s| s > 0);
+        self.span(span).status = u16::try_from(status).unwrap_or(0);
     }
 
     pub(super) fn request_ends(&mut self, thread: u32, ts: i64) {
@@ -134,8 +134,8 @@ impl Builder<'_> {
 
     pub(super) fn service_begins(&mut self, name: u32, thread: u32, ts: i64) {
         if !nested(&mut self.actor(thread).service) {
-            let name = self.text(name, "service");
-            let span = self.open_on(kind::SERVICE, name, thread, ts);
+            let name = self.name(name, Name::SERVICE);
+            let span = self.open_on(Kind::Service, name, thread, ts);
             self.actor(thread).service = Some(Outermost { span, depth: 1 });
         }
     }
@@ -148,8 +148,8 @@ impl Builder<'_> {
 
     pub(super) fn pool_wait_begins(&mut self, name: u32, thread: u32, ts: i64) {
         if !nested(&mut self.actor(thread).pool) {
-            let name = self.text(name, "pool");
-            let span = self.open_on(kind::POOL_WAIT, name, thread, ts);
+            let name = self.name(name, Name::POOL);
+            let span = self.open_on(Kind::PoolWait, name, thread, ts);
             self.actor(thread).pool = Some(Outermost { span, depth: 1 });
         }
     }
@@ -160,16 +160,16 @@ impl Builder<'_> {
         let name = match outermost {
             Some(span) => {
                 self.close(span, thread, ts, true);
-                self.spans[span as usize].name.clone()
+                self.spans[span as usize].name
             }
             None if had => return, // a wrapper's inner pool: the outermost counts
-            None => "pool".into(), // asked for before the recording began
+            None => Name::POOL,    // asked for before the recording began
         };
         if identity == 0 {
             return;
         }
         let parent = self.actor(thread).stack.last().copied();
-        let span = self.open_in(parent, kind::POOL_USE, name, thread, ts);
+        let span = self.open_in(parent, Kind::PoolUse, name, thread, ts);
         if let Some(lost) = self.uses.insert(identity, span) {
             self.close(lost, thread, ts, false); // its release was lost
         }
@@ -183,8 +183,11 @@ impl Builder<'_> {
 
     pub(super) fn sql_begins(&mut self, name: u32, thread: u32, ts: i64) {
         if !nested(&mut self.actor(thread).sql) {
-            let name = (self.cx.sql)(name).unwrap_or_else(|| "statement".into());
-            let span = self.open_on(kind::SQL, name, thread, ts);
+            let name = self
+                .names
+                .of_statement(name, self.cx.sql)
+                .unwrap_or(Name::STATEMENT);
+            let span = self.open_on(Kind::Sql, name, thread, ts);
             self.actor(thread).sql = Some(Outermost { span, depth: 1 });
         }
     }
@@ -203,8 +206,8 @@ impl Builder<'_> {
     }
 
     pub(super) fn app_push(&mut self, name: u32, thread: u32, ts: i64) {
-        let name = self.text(name, "state");
-        let span = self.open_on(kind::APP_STATE, name, thread, ts);
+        let name = self.name(name, Name::STATE);
+        let span = self.open_on(Kind::AppState, name, thread, ts);
         self.actor(thread).app.push(span);
     }
 
@@ -215,8 +218,8 @@ impl Builder<'_> {
     }
 
     pub(super) fn user_begins(&mut self, id: u64, name: u32, thread: u32, ts: i64) {
-        let name = self.text(name, "span");
-        let span = self.open_on(kind::USER, name, thread, ts);
+        let name = self.name(name, Name::SPAN);
+        let span = self.open_on(Kind::User, name, thread, ts);
         if let Some(lost) = self.users.insert(id, span) {
             self.close(lost, thread, ts, false); // its end was lost
         }

@@ -1,12 +1,9 @@
 //! Connections, their visits, and TLS handshakes.
 
-use std::sync::Arc;
-
 use loadline_trace::spool::agent::Event;
-use loadline_trace::tables::Segment;
 
 use super::gaps::Alone;
-use super::{Builder, Request, kind};
+use super::{Builder, Kind, Name, Part, Request};
 
 /// How long after a connection was first heard of its opening may still be reported: the
 /// accepting thread writes its event after it has handed the connection on.
@@ -55,7 +52,7 @@ pub(super) struct Visit {
 
 impl Builder<'_> {
     pub(super) fn connection_opens(&mut self, e: &Event, thread: u32, ts: i64) {
-        let peer = (self.cx.text)(e.c);
+        let peer = self.names.of_text(e.c, self.cx.text);
         if let Some(c) = self.connections.get_mut(&e.a) {
             if !c.opened && ts - c.first_heard <= LATE_OPEN_NS {
                 c.opened = true;
@@ -74,20 +71,15 @@ impl Builder<'_> {
             // The key is used again: the closing of the earlier connection was lost.
             self.end_connection(e.a, thread, ts, false);
         }
-        let span = self.open_in(None, kind::CONNECTION, "connection".into(), thread, ts);
+        let span = self.open_in(None, Kind::Connection, Name::CONNECTION, thread, ts);
         self.describe(span, e.b, peer);
         self.connections
             .insert(e.a, Connection::new(span, true, ts));
     }
 
-    fn describe(&mut self, span: u32, port: u64, peer: Option<Arc<str>>) {
+    fn describe(&mut self, span: u32, port: u64, peer: Option<Name>) {
         let s = self.span(span);
-        s.peer_port = i32::try_from(port).ok().filter(|&p| p > 0);
-        s.name = match (&peer, s.peer_port) {
-            (Some(peer), Some(port)) => format!("{peer}:{port}").into(),
-            (Some(peer), None) => peer.clone(),
-            _ => s.name.clone(),
-        };
+        s.peer_port = u16::try_from(port).unwrap_or(0);
         s.peer = peer;
     }
 
@@ -114,7 +106,11 @@ impl Builder<'_> {
         }
         if let Handshake::Open { span, key } = c.handshake {
             // Cut by the end of the recording its kind stays open; closed by a peer it failed.
-            self.span(span).name = if complete { "failed" } else { "unknown" }.into();
+            self.span(span).name = if complete {
+                Name::FAILED
+            } else {
+                Name::UNKNOWN
+            };
             self.span(span).resumed = key.then_some(false);
             self.close(span, thread, ts, complete);
         }
@@ -126,7 +122,7 @@ impl Builder<'_> {
         if !self.connections.contains_key(&key) {
             let reborn = self.closed.contains(&key);
             let begin = if reborn { ts } else { self.cx.begin };
-            let span = self.open_in(None, kind::CONNECTION, "connection".into(), thread, begin);
+            let span = self.open_in(None, Kind::Connection, Name::CONNECTION, thread, begin);
             self.span(span).complete = false;
             let mut c = Connection::new(span, false, ts);
             c.alone.again(begin);
@@ -195,13 +191,8 @@ impl Builder<'_> {
             return;
         };
         self.close_calls(thread, ts);
-        self.visits.push(Segment {
-            span: i64::from(visit.connection),
-            thread: i64::from(thread),
-            begin_ns: visit.begin,
-            end_ns: ts.max(visit.begin),
-            queued_ns: visit.queued,
-        });
+        let visited = Part::new(visit.connection, thread, visit.begin, ts, visit.queued);
+        self.visits.push(visited);
         let request = self.actor(thread).request.take();
         if let Some(r) = request {
             self.actor(thread).stack.retain(|&s| s != r.span);
@@ -218,13 +209,8 @@ impl Builder<'_> {
 
     /// Notes that an actor worked on a request until now.
     pub(super) fn piece(&mut self, r: Request, thread: u32, ts: i64) {
-        self.pieces.push(Segment {
-            span: i64::from(r.span),
-            thread: i64::from(thread),
-            begin_ns: r.since,
-            end_ns: ts.max(r.since),
-            queued_ns: r.queued,
-        });
+        let piece = Part::new(r.span, thread, r.since, ts, r.queued);
+        self.pieces.push(piece);
     }
 
     pub(super) fn tls_step_begins(&mut self, thread: u32, ts: i64) {
@@ -243,8 +229,8 @@ impl Builder<'_> {
             let opened = c.opened;
             let span = self.open_in(
                 Some(connection),
-                kind::TLS_HANDSHAKE,
-                "unknown".into(),
+                Kind::TlsHandshake,
+                Name::UNKNOWN,
                 thread,
                 begin,
             );
@@ -287,7 +273,7 @@ impl Builder<'_> {
             if let Some(begin) = begin
                 && result <= 0
             {
-                let span = self.open_on(kind::TLS_HANDSHAKE, "unknown".into(), thread, begin);
+                let span = self.open_on(Kind::TlsHandshake, Name::UNKNOWN, thread, begin);
                 self.handshake_over(span, key, true, result, thread, ts);
             }
             return;
@@ -321,12 +307,11 @@ impl Builder<'_> {
             _ => None,
         };
         s.name = match (result, s.resumed) {
-            (0, Some(true)) => "resumed",
-            (0, Some(false)) => "full",
-            (0, None) => "unknown",
-            _ => "failed",
-        }
-        .into();
+            (0, Some(true)) => Name::RESUMED,
+            (0, Some(false)) => Name::FULL,
+            (0, None) => Name::UNKNOWN,
+            _ => Name::FAILED,
+        };
         self.close(span, thread, ts, true);
     }
 

@@ -1,9 +1,8 @@
 //! The end of the recording, nesting made true, and the pieces of handshakes and requests.
 
-use loadline_trace::tables::{Segment, Span};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::{Builder, Output, kind};
+use super::{Builder, Kind, Output, Part, Span};
 
 impl Builder<'_> {
     /// Cuts what is open, and puts everything in order.
@@ -13,7 +12,7 @@ impl Builder<'_> {
         let mut keys: Vec<u64> = self.connections.keys().copied().collect();
         keys.sort_unstable_by_key(|k| self.connections[k].span);
         for key in keys {
-            let thread = self.spans[self.connections[&key].span as usize].thread as u32;
+            let thread = self.spans[self.connections[&key].span as usize].thread;
             // What was heard of a connection after its end ends where it was last heard of.
             let end = self.connections[&key].reborn_until().unwrap_or(end);
             self.end_connection(key, thread, end, false);
@@ -28,7 +27,7 @@ impl Builder<'_> {
             self.piece(r, thread, end); // outside any visit that was seen
         }
         for id in 0..self.spans.len() as u32 {
-            let thread = self.spans[id as usize].thread as u32;
+            let thread = self.spans[id as usize].thread;
             self.close(id, thread, end, false);
         }
         for s in &mut self.spans {
@@ -50,6 +49,7 @@ impl Builder<'_> {
         without_what_lies_outside(
             Output {
                 spans: self.spans,
+                names: self.names,
                 segments,
                 visits,
                 pieces,
@@ -70,17 +70,16 @@ fn without_what_lies_outside(mut out: Output, begin: i64, end: i64) -> Output {
     let mut kept = 0;
     for s in &out.spans {
         ids.push((!outside(s)).then_some(kept));
-        kept += i64::from(!outside(s));
+        kept += u32::from(!outside(s));
     }
-    if kept == out.spans.len() as i64 {
+    if kept as usize == out.spans.len() {
         return out;
     }
-    let new = |id: i64| ids[id as usize];
-    out.spans.retain_mut(|s| {
-        s.parent = s.parent.and_then(new);
-        s.connection = s.connection.and_then(new);
-        new(s.id).map(|id| s.id = id).is_some()
-    });
+    out.spans.retain(|s| !outside(s));
+    for s in &mut out.spans {
+        s.renumber(|id| ids[id as usize]);
+    }
+    let new = |id: u32| ids[id as usize];
     for list in [&mut out.segments, &mut out.visits, &mut out.pieces] {
         list.retain_mut(|p| new(p.span).map(|id| p.span = id).is_some());
     }
@@ -91,7 +90,7 @@ fn without_what_lies_outside(mut out: Output, begin: i64, end: i64) -> Output {
 
 /// Whether it is made in a request, where requests are seen.
 fn is_call(s: &Span) -> bool {
-    matches!(s.kind, kind::SERVICE | kind::POOL_WAIT | kind::SQL)
+    matches!(s.kind, Kind::Service | Kind::PoolWait | Kind::Sql)
 }
 
 /// Moves each span up to the nearest ancestor that it lies in; a call that was cut is cut to the
@@ -100,7 +99,7 @@ fn nest(spans: &mut [Span]) {
     for at in 0..spans.len() {
         if is_call(&spans[at])
             && !spans[at].complete
-            && let Some(p) = spans[at].parent
+            && let Some(p) = spans[at].parent()
         {
             let within = spans[p as usize].end_ns;
             if within < spans[at].end_ns {
@@ -109,34 +108,31 @@ fn nest(spans: &mut [Span]) {
             }
         }
         let (begin, end) = (spans[at].begin_ns, spans[at].end_ns);
-        let mut parent = spans[at].parent;
+        let mut parent = spans[at].parent();
         while let Some(p) = parent {
             let p = &spans[p as usize];
             if p.begin_ns <= begin && end <= p.end_ns {
                 break;
             }
-            parent = p.parent;
+            parent = p.parent();
         }
-        spans[at].parent = parent;
-        spans[at].connection = parent.and_then(|p| match spans[p as usize].kind {
-            kind::CONNECTION => Some(p),
-            _ => spans[p as usize].connection,
-        });
+        let (before, rest) = spans.split_at_mut(at);
+        rest[0].put_into(parent, before);
     }
 }
 
 /// A call in no request, on a thread that serves requests, was made in one whose begin came before the
 /// probes were placed: it is true in itself, and part of something that is not complete.
 fn mark_what_began_unseen(spans: &mut [Span]) {
-    let serving: FxHashSet<i64> = spans
+    let serving: FxHashSet<u32> = spans
         .iter()
-        .filter(|s| s.kind == kind::REQUEST)
+        .filter(|s| s.kind == Kind::Request)
         .map(|s| s.thread)
         .collect();
     for at in 0..spans.len() {
         let s = &spans[at];
-        let inside = match s.parent.map(|p| &spans[p as usize]) {
-            Some(p) => p.kind != kind::CONNECTION,
+        let inside = match s.parent().map(|p| &spans[p as usize]) {
+            Some(p) => p.kind != Kind::Connection,
             None => false,
         };
         if is_call(s) && !inside && serving.contains(&s.thread) {
@@ -147,7 +143,7 @@ fn mark_what_began_unseen(spans: &mut [Span]) {
 
 /// Visits of one connection made to follow each other: a later one begins where the one before
 /// ended. Sorted by connection and begin.
-pub fn without_overlap(mut visits: Vec<Segment>) -> Vec<Segment> {
+pub fn without_overlap(mut visits: Vec<Part>) -> Vec<Part> {
     visits.sort_by_key(|v| (v.span, v.begin_ns, v.end_ns));
     for at in 1..visits.len() {
         let (before, v) = visits.split_at_mut(at);
@@ -161,43 +157,47 @@ pub fn without_overlap(mut visits: Vec<Segment>) -> Vec<Segment> {
 }
 
 /// Pieces cut to their requests, without those that are empty then.
-fn pieces_of_requests(pieces: Vec<Segment>, spans: &[Span]) -> Vec<Segment> {
+fn pieces_of_requests(pieces: Vec<Part>, spans: &[Span]) -> Vec<Part> {
     let mut pieces = without_overlap(pieces);
     for p in &mut pieces {
         let s = &spans[p.span as usize];
         p.begin_ns = p.begin_ns.clamp(s.begin_ns, s.end_ns);
         p.end_ns = p.end_ns.clamp(p.begin_ns, s.end_ns);
-        p.queued_ns = p.queued_ns.filter(|&q| q >= s.begin_ns);
+        p.not_queued_before(s.begin_ns);
     }
     pieces.retain(|p| p.end_ns > p.begin_ns);
     pieces
 }
 
 /// Whether one thread, the span's own, worked on it from its begin to its end: that needs no segment.
-fn is_whole(pieces: &[Segment], s: &Span) -> bool {
+fn is_whole(pieces: &[Part], s: &Span) -> bool {
     matches!(pieces, [p] if (p.thread, p.begin_ns, p.end_ns) == (s.thread, s.begin_ns, s.end_ns))
 }
 
 /// Handshakes are worked on in their connections' visits.
-fn pieces_of_handshakes(spans: &[Span], visits: &[Segment]) -> Vec<Segment> {
+fn pieces_of_handshakes(spans: &[Span], visits: &[Part]) -> Vec<Part> {
     let of = by_span(visits);
     let mut out = Vec::new();
-    for s in spans.iter().filter(|s| s.kind == kind::TLS_HANDSHAKE) {
+    let handshakes = spans
+        .iter()
+        .zip(0..)
+        .filter(|(s, _)| s.kind == Kind::TlsHandshake);
+    for (s, id) in handshakes {
         let visits = s
-            .connection
+            .connection()
             .and_then(|c| of.get(&c).copied())
             .unwrap_or_default();
         out.extend(
             within(visits, s.begin_ns, s.end_ns)
                 .into_iter()
-                .map(|v| Segment { span: s.id, ..v }),
+                .map(|v| v.of(id)),
         );
     }
     out
 }
 
 /// Groups of segments that are sorted by span.
-pub fn by_span(segments: &[Segment]) -> FxHashMap<i64, &[Segment]> {
+pub fn by_span(segments: &[Part]) -> FxHashMap<u32, &[Part]> {
     segments
         .chunk_by(|a, b| a.span == b.span)
         .map(|group| (group[0].span, group))
@@ -205,17 +205,17 @@ pub fn by_span(segments: &[Segment]) -> FxHashMap<i64, &[Segment]> {
 }
 
 /// The parts of sorted, disjoint visits that lie within `[begin, end)`.
-pub fn within(visits: &[Segment], begin: i64, end: i64) -> Vec<Segment> {
+pub fn within(visits: &[Part], begin: i64, end: i64) -> Vec<Part> {
     let from = visits.partition_point(|v| v.end_ns <= begin);
     visits[from..]
         .iter()
         .take_while(|v| v.begin_ns < end)
         .filter(|v| v.end_ns > v.begin_ns)
-        .map(|v| Segment {
-            begin_ns: v.begin_ns.max(begin),
-            end_ns: v.end_ns.min(end),
-            queued_ns: v.queued_ns.filter(|&q| q >= begin && v.begin_ns >= begin),
-            ..v.clone()
+        .map(|v| {
+            let from = v.begin_ns.max(begin);
+            // One that began before was queued before, too.
+            let queued = v.queued_ns().filter(|&q| q >= begin && v.begin_ns >= begin);
+            Part::new(v.span, v.thread, from, v.end_ns.min(end), queued)
         })
         .collect()
 }

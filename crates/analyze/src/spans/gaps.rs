@@ -30,7 +30,7 @@ pub enum With {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Gap {
     /// The connection (a span's id).
-    pub connection: i64,
+    pub connection: u32,
     /// Begin.
     pub begin: i64,
     /// End.
@@ -115,7 +115,7 @@ impl Builder<'_> {
         };
         if c.visitors.is_empty() && ts > c.alone.since {
             self.gaps.push(Gap {
-                connection: i64::from(c.span),
+                connection: c.span,
                 begin: c.alone.since,
                 end: ts,
                 with,

@@ -41,11 +41,13 @@ fn built(events: &[(u32, i64, u32, u64, i64, u32)]) -> Output {
     builder.finish()
 }
 
-fn of<'a>(out: &'a Output, kind: &str) -> Vec<&'a Span> {
-    out.spans.iter().filter(|s| s.kind == kind).collect()
+fn of(out: &Output, kind: Kind) -> Vec<tables::Span> {
+    let of_kind = |id: &usize| out.spans[*id].kind == kind;
+    let ids = (0..out.spans.len()).filter(of_kind);
+    ids.map(|id| out.row(id)).collect()
 }
 
-fn times(spans: &[&Span]) -> Vec<(i64, i64)> {
+fn times(spans: &[tables::Span]) -> Vec<(i64, i64)> {
     spans.iter().map(|s| (s.begin_ns, s.end_ns)).collect()
 }
 
@@ -67,20 +69,24 @@ fn a_full_handshake_reaches_from_the_open_to_the_step_that_is_done() {
         (4, 80, ev::VISIT_END, K, 0, 0),
         (1, 90, ev::CONN_CLOSE, K, 0, 0),
     ]);
-    let h = of(&out, kind::TLS_HANDSHAKE)[0];
+    let h = &of(&out, Kind::TlsHandshake)[0];
     assert_eq!(
         (h.begin_ns, h.end_ns, &*h.name, h.resumed, h.complete),
         (10, 70, "full", Some(false), true)
     );
-    let c = of(&out, kind::CONNECTION)[0];
+    let c = &of(&out, Kind::Connection)[0];
     assert_eq!(
         (c.begin_ns, c.end_ns, c.peer_port, &*c.name, c.complete),
         (10, 90, Some(5000), "s3:5000", true)
     );
-    let of_handshake: Vec<_> = out.segments.iter().filter(|s| s.span == h.id).collect();
+    let of_handshake: Vec<_> = out
+        .segments
+        .iter()
+        .filter(|s| i64::from(s.span) == h.id)
+        .collect();
     let shape: Vec<_> = of_handshake
         .iter()
-        .map(|s| (s.thread, s.begin_ns, s.end_ns, s.queued_ns))
+        .map(|s| (s.thread, s.begin_ns, s.end_ns, s.queued_ns()))
         .collect();
     assert_eq!(shape, [(3, 30, 40, Some(20)), (4, 60, 70, None)]);
 }
@@ -104,7 +110,7 @@ fn handshake(key: bool, result: i64, opened: bool) -> Output {
 fn a_handshake_without_a_key_resumed_only_if_all_of_it_was_seen() {
     let seen = |key, result, opened| {
         let out = handshake(key, result, opened);
-        let h = of(&out, kind::TLS_HANDSHAKE)[0];
+        let h = &of(&out, Kind::TlsHandshake)[0];
         (h.name.to_string(), h.resumed, h.complete)
     };
     assert_eq!(seen(false, 0, true), ("resumed".into(), Some(true), true));
@@ -128,7 +134,7 @@ fn a_connection_that_closes_in_its_handshake_failed_it() {
         (3, 33, ev::VISIT_END, K, 0, 0),
         (1, 50, ev::CONN_CLOSE, K, 0, 0),
     ]);
-    let h = of(&out, kind::TLS_HANDSHAKE)[0];
+    let h = &of(&out, Kind::TlsHandshake)[0];
     assert_eq!((&*h.name, h.end_ns, h.complete), ("failed", 50, true));
 }
 
@@ -151,14 +157,14 @@ fn requests_of_a_visit_begin_with_it_or_at_their_parse_and_hold_their_services()
         (3, 190, ev::REQUEST_END, 0, 0, 0),
         (3, 195, ev::VISIT_END, K, 0, 0),
     ]);
-    let requests = of(&out, kind::REQUEST);
+    let requests = of(&out, Kind::Request);
     assert_eq!(times(&requests), [(100, 160), (165, 190)]);
     assert_eq!(
         (requests[0].status, requests[1].status),
         (Some(404), Some(200))
     );
     assert_eq!(requests[0].connection, Some(0));
-    let services = of(&out, kind::SERVICE);
+    let services = of(&out, Kind::Service);
     assert_eq!(times(&services), [(120, 140)]);
     assert_eq!(
         (services[0].parent, &*services[0].name),
@@ -187,9 +193,9 @@ fn a_call_whose_request_began_before_the_probes_is_not_complete() {
         (4, 230, ev::SQL_END, 0, 0, 0),
     ]);
     // The last thread serves no requests that are seen: its calls are all that there is.
-    for kind in [kind::SERVICE, kind::SQL] {
+    for kind in [Kind::Service, Kind::Sql] {
         let complete: Vec<_> = of(&out, kind).iter().map(|s| s.complete).collect();
-        assert_eq!(complete, [false, true, true], "{kind}");
+        assert_eq!(complete, [false, true, true], "{kind:?}");
     }
 }
 
@@ -208,16 +214,20 @@ fn an_asynchronous_request_goes_on_in_the_next_visit() {
         (4, 230, ev::REQUEST_END, 0, 0, 0),
         (4, 240, ev::VISIT_END, K, 0, 0),
     ]);
-    let r = of(&out, kind::REQUEST)[0];
+    let r = &of(&out, Kind::Request)[0];
     assert_eq!(
         (r.begin_ns, r.end_ns, r.thread, r.end_thread, r.complete),
         (100, 230, 3, 4, true)
     );
-    assert_eq!(of(&out, kind::SERVICE)[0].parent, Some(r.id));
-    let pieces: Vec<_> = out.segments.iter().filter(|s| s.span == r.id).collect();
+    assert_eq!(of(&out, Kind::Service)[0].parent, Some(r.id));
+    let pieces: Vec<_> = out
+        .segments
+        .iter()
+        .filter(|s| i64::from(s.span) == r.id)
+        .collect();
     let shape: Vec<_> = pieces
         .iter()
-        .map(|s| (s.thread, s.begin_ns, s.end_ns, s.queued_ns))
+        .map(|s| (s.thread, s.begin_ns, s.end_ns, s.queued_ns()))
         .collect();
     assert_eq!(shape, [(3, 100, 130, None), (4, 200, 230, Some(195))]);
 }
@@ -236,13 +246,15 @@ fn a_request_that_nobody_goes_on_with_has_the_piece_that_was_worked_on() {
         (3, 420, ev::REQUEST_END, 0, 0, 0),
         (3, 430, ev::VISIT_END, K, 0, 0),
     ]);
-    let requests = of(&out, kind::REQUEST);
+    let requests = of(&out, Kind::Request);
     assert_eq!(times(&requests), [(100, 300), (400, 420)]);
     let pieces = out
         .segments
         .iter()
-        .filter(|s| requests.iter().any(|r| r.id == s.span));
-    let shape: Vec<_> = pieces.map(|s| (s.span, s.begin_ns, s.end_ns)).collect();
+        .filter(|s| requests.iter().any(|r| r.id == i64::from(s.span)));
+    let shape: Vec<_> = pieces
+        .map(|s| (i64::from(s.span), s.begin_ns, s.end_ns))
+        .collect();
     assert_eq!(
         shape,
         [(requests[0].id, 100, 130)],
@@ -259,9 +271,9 @@ fn a_request_whose_end_was_lost_ends_where_it_was_answered() {
         (3, 130, ev::VISIT_END, K, 0, 0),
         (1, 300, ev::CONN_CLOSE, K, 0, 0),
     ]);
-    let r = of(&out, kind::REQUEST)[0];
+    let r = &of(&out, Kind::Request)[0];
     assert_eq!((r.begin_ns, r.end_ns, r.complete), (100, 120, true));
-    let c = of(&out, kind::CONNECTION)[0];
+    let c = &of(&out, Kind::Connection)[0];
     assert_eq!(
         (c.begin_ns, c.end_ns, c.complete),
         (0, 300, false),
@@ -282,7 +294,7 @@ fn streams_of_http2_overlap_on_their_connection() {
         (4, 140, ev::REQUEST_END, 0, 0, 0),
         (4, 150, ev::VISIT_END, K, 0, 0),
     ]);
-    let requests = of(&out, kind::REQUEST);
+    let requests = of(&out, Kind::Request);
     assert_eq!(times(&requests), [(100, 120), (110, 140)]);
     assert!(
         requests
@@ -305,9 +317,9 @@ fn of_nested_pools_and_statements_the_outermost_counts() {
         (3, 50, ev::POOL_RELEASE, 55, 0, 0),
         (4, 60, ev::POOL_RELEASE, 66, 0, 0),
     ]);
-    assert_eq!(times(&of(&out, kind::POOL_WAIT)), [(10, 21)]);
-    assert_eq!(times(&of(&out, kind::SQL)), [(30, 41)]);
-    let used = of(&out, kind::POOL_USE);
+    assert_eq!(times(&of(&out, Kind::PoolWait)), [(10, 21)]);
+    assert_eq!(times(&of(&out, Kind::Sql)), [(30, 41)]);
+    let used = of(&out, Kind::PoolUse);
     assert_eq!(times(&used), [(21, 60)]);
     assert_eq!((&*used[0].name, used[0].end_thread), ("s1", 4));
 }
@@ -322,10 +334,10 @@ fn application_states_replace_each_other_and_pushed_ones_nest() {
         (3, 50, ev::SPAN_BEGIN, 9, 0, 4),
         (4, 60, ev::SPAN_END, 9, 0, 0),
     ]);
-    let states = of(&out, kind::APP_STATE);
+    let states = of(&out, Kind::AppState);
     assert_eq!(times(&states), [(10, 40), (20, 30), (40, 1000)]);
     assert_eq!(states[1].parent, Some(states[0].id));
-    let user = of(&out, kind::USER)[0];
+    let user = &of(&out, Kind::User)[0];
     assert_eq!((user.thread, user.end_thread, user.end_ns), (3, 4, 60));
 }
 
@@ -337,19 +349,19 @@ fn a_visit_after_the_close_does_not_make_a_connection_of_the_whole_recording() {
         (3, 30, ev::VISIT_BEGIN, K, 0, 0),
         (3, 35, ev::VISIT_END, K, 0, 0),
     ]);
-    assert_eq!(times(&of(&out, kind::CONNECTION)), [(10, 20), (30, 35)]);
+    assert_eq!(times(&of(&out, Kind::Connection)), [(10, 20), (30, 35)]);
 }
 
 /// Whatever must hold for any sequence of events.
 fn check(out: &Output) -> Result<(), TestCaseError> {
     for (at, s) in out.spans.iter().enumerate() {
-        prop_assert_eq!(s.id, at as i64);
         prop_assert!(
             0 <= s.begin_ns && s.begin_ns <= s.end_ns && s.end_ns <= 1000,
             "{:?}",
             s
         );
-        if let Some(p) = s.parent {
+        if let Some(p) = s.parent() {
+            prop_assert!((p as usize) < at, "{:?} comes before its parent", s);
             let p = &out.spans[p as usize];
             prop_assert!(
                 p.begin_ns <= s.begin_ns && s.end_ns <= p.end_ns,
@@ -358,7 +370,7 @@ fn check(out: &Output) -> Result<(), TestCaseError> {
                 p
             );
         }
-        if let (kind::REQUEST | kind::TLS_HANDSHAKE, Some(c)) = (s.kind, s.connection) {
+        if let (Kind::Request | Kind::TlsHandshake, Some(c)) = (s.kind, s.connection()) {
             let c = &out.spans[c as usize];
             prop_assert!(
                 c.begin_ns <= s.begin_ns && s.end_ns <= c.end_ns,
@@ -385,12 +397,12 @@ fn check(out: &Output) -> Result<(), TestCaseError> {
         prop_assert!(row.duration_ns > 0);
         *sums.entry(row.span).or_default() += row.duration_ns;
     }
-    for s in &out.spans {
+    for (s, id) in out.spans.iter().zip(0..) {
         if matches!(
             s.kind,
-            kind::CONNECTION | kind::TLS_HANDSHAKE | kind::REQUEST
+            Kind::Connection | Kind::TlsHandshake | Kind::Request
         ) {
-            let sum = sums.get(&s.id).copied().unwrap_or(0);
+            let sum = sums.get(&id).copied().unwrap_or(0);
             prop_assert_eq!(sum, s.end_ns - s.begin_ns, "{:?}", s);
         }
     }
