@@ -20,7 +20,7 @@ use crate::moment::{gc_moment, moment, span_at};
 use crate::params::Params;
 use crate::query::{Client, Sql};
 use crate::search::Names;
-use crate::spans::{KINDS, view};
+use crate::spans::KINDS;
 use crate::summary::{figures, overview};
 use crate::tables::{self, Sort};
 use crate::waterfall::waterfall;
@@ -286,7 +286,7 @@ fn spans(model: &Model, threads: &[&Thread], window: crate::lane::Window) -> Val
     for thread in threads {
         let mut rows = Vec::with_capacity(thread.rows.len());
         for row in &thread.rows {
-            let view = view(row, window);
+            let view = row.view(window);
             let mut bars: Vec<i64> = Vec::with_capacity(view.bars.len() * 5);
             for bar in &view.bars {
                 let span = &model.spans[bar.span as usize];

@@ -47,7 +47,7 @@ pub fn chain(model: &Model, id: i64, t: i64) -> Vec<Link> {
             begin,
             end,
             class: CLASSES[class as usize],
-            waited_on: model.waits.get(&detail.wait).and_then(|w| w.class.clone()),
+            waited_on: model.waits.class(detail.wait),
             waker: model.threads[waker].id,
             waker_name: model.threads[waker].name_at(end).into(),
         });

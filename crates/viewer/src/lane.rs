@@ -60,9 +60,16 @@ impl Window {
 
     /// The column that `t` lies in; outside of the window, the nearest.
     pub fn column(&self, t: i64) -> u32 {
-        let span = (self.end - self.begin).max(1) as i128;
-        let i = ((t - self.begin) as i128 * self.px as i128).div_euclid(span);
-        i.clamp(0, self.px as i128 - 1) as u32
+        let (at, span) = (t - self.begin, (self.end - self.begin).max(1));
+        let px = i64::from(self.px);
+        let i = match at.checked_mul(px) {
+            Some(scaled) => scaled.div_euclid(span),
+            // Half a month and more, and rare: dividing 128 bits takes ten times as long.
+            None => (i128::from(at) * i128::from(px))
+                .div_euclid(i128::from(span))
+                .clamp(0, i128::from(px)) as i64,
+        };
+        i.clamp(0, px - 1) as u32
     }
 
     /// Width of a pixel, ns (not rounded).

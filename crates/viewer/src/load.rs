@@ -4,6 +4,7 @@
 //! than all the rest. States and spans, which are many, are read at the same time.
 
 mod spans;
+mod waits;
 
 use std::collections::HashMap;
 
@@ -15,7 +16,7 @@ use loadline_trace::duckdb::{Connection, Row};
 
 use crate::counters::Counters;
 use crate::lane::{CLASSES, IDLE, Lane, UNKNOWN};
-use crate::model::{ById, Detail, Mark, Model, NONE, Pause, Resource, Thread, Wait};
+use crate::model::{ById, Detail, Mark, Model, NONE, Pause, Resource, Thread, Waits};
 use crate::virtuals::{self, Virtual};
 use loadline_analyze::role::role;
 
@@ -39,7 +40,7 @@ pub fn load(trace: &Trace) -> Result<Model> {
         names: Vec::new(),
         spans: Vec::new(),
         span_index: ById::default(),
-        waits: HashMap::new(),
+        waits: Waits::default(),
         frames: HashMap::new(),
         code: HashMap::new(),
         resources: HashMap::new(),
@@ -59,7 +60,7 @@ pub fn load(trace: &Trace) -> Result<Model> {
             |r| Ok((r.get::<_, i64>(0)? - begin, r.get(1)?)),
         )?,
     };
-    model.waits = waits(&db, &model)?;
+    model.waits = waits::read(&db, &model).context("reading waits.parquet")?;
     model.frames = frames(&db)?;
     model.code = code(&db)?;
     counters(&db, &mut model).context("reading counters.parquet")?;
@@ -180,29 +181,6 @@ fn with_lanes(
         });
     }
     (threads, index)
-}
-
-fn waits(db: &Connection, model: &Model) -> Result<HashMap<i64, Wait>> {
-    let begin = model.meta.begin_ns;
-    let sql = "SELECT id, kind, class, object, owner, notifier, outcome, begin_ns, end_ns, thread, stack FROM waits";
-    let waits = rows(db, sql, |r| {
-        let thread = r.get(9)?;
-        let lane = model.thread_index.get(&thread);
-        let wait = Wait {
-            thread: lane.map_or(thread, |&i| model.threads[i].id),
-            kind: r.get(1)?,
-            class: r.get(2)?,
-            object: r.get(3)?,
-            owner: r.get(4)?,
-            notifier: r.get(5)?,
-            outcome: r.get(6)?,
-            begin: r.get::<_, i64>(7)? - begin,
-            end: r.get::<_, i64>(8)? - begin,
-            stack: r.get(10)?,
-        };
-        Ok((r.get(0)?, wait))
-    })?;
-    Ok(waits.into_iter().collect())
 }
 
 /// Each as `package.Class.method:line`.

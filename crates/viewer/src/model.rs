@@ -4,13 +4,14 @@
 //! ns since the recording began, so that they fit into the page's numbers.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use loadline_trace::Meta;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use crate::counters::Counters;
 use crate::lane::Lane;
-use crate::spans::Piece;
+use crate::spans::Row;
 use crate::virtuals::Virtual;
 
 /// Stands for a thread where the lane of GC pauses is meant.
@@ -56,7 +57,7 @@ pub struct Thread {
     /// One per state.
     pub details: Vec<Detail>,
     /// Pieces of spans by depth.
-    pub rows: Vec<Vec<Piece>>,
+    pub rows: Vec<Row>,
     /// Requests that ended on it.
     pub requests: u32,
     /// Of a lane of virtual threads: these, by begin. Empty of any other thread.
@@ -97,15 +98,20 @@ pub struct Span {
     pub complete: bool,
 }
 
-/// A wait; see the trace's table.
+/// A wait; see the trace's table. Its texts are few, and shared by all that have them.
 #[derive(Debug, Clone, Serialize)]
 pub struct Wait {
+    /// `waits.id`.
+    #[serde(skip)]
+    pub id: i64,
     /// Thread that waited; of a virtual thread, its lane.
     pub thread: i64,
     /// monitor_enter, monitor_wait or park.
-    pub kind: String,
+    #[serde(serialize_with = "text")]
+    pub kind: Arc<str>,
     /// Class of what was waited on.
-    pub class: Option<String>,
+    #[serde(serialize_with = "optional_text")]
+    pub class: Option<Arc<str>>,
     /// Its identity hash.
     pub object: Option<i64>,
     /// Thread id of the owner.
@@ -113,7 +119,8 @@ pub struct Wait {
     /// Thread id of who ended it.
     pub notifier: Option<i64>,
     /// How it ended.
-    pub outcome: String,
+    #[serde(serialize_with = "text")]
+    pub outcome: Arc<str>,
     /// Its stack, in [`Model::frames`].
     #[serde(skip)]
     pub stack: Option<i64>,
@@ -121,6 +128,44 @@ pub struct Wait {
     pub begin: i64,
     /// End.
     pub end: i64,
+}
+
+fn text<S: Serializer>(text: &Arc<str>, to: S) -> Result<S::Ok, S::Error> {
+    text.as_ref().serialize(to)
+}
+
+fn optional_text<S: Serializer>(text: &Option<Arc<str>>, to: S) -> Result<S::Ok, S::Error> {
+    text.as_deref().serialize(to)
+}
+
+/// All waits, in the order of time.
+#[derive(Debug, Default)]
+pub struct Waits {
+    list: Vec<Wait>,
+    index: ById,
+}
+
+impl Waits {
+    /// These.
+    pub fn new(list: Vec<Wait>) -> Waits {
+        let index = list.iter().zip(0..).map(|(w, i)| (w.id, i)).collect();
+        Waits { list, index }
+    }
+
+    /// The wait with this id.
+    pub fn get(&self, id: i64) -> Option<&Wait> {
+        Some(&self.list[*self.index.get(&id)? as usize])
+    }
+
+    /// The class of what a wait was for.
+    pub fn class(&self, id: i64) -> Option<String> {
+        self.get(id)?.class.as_deref().map(String::from)
+    }
+
+    /// All of them.
+    pub fn iter(&self) -> impl Iterator<Item = &Wait> {
+        self.list.iter()
+    }
 }
 
 /// What a descriptor was.
@@ -215,7 +260,7 @@ pub struct Model {
     /// Index of a span by its id.
     pub span_index: ById,
     /// Waits by id.
-    pub waits: HashMap<i64, Wait>,
+    pub waits: Waits,
     /// Frames of stacks by id: the caller's, and what it is called.
     pub frames: HashMap<i64, (Option<i64>, String)>,
     /// What a stack's code is, as a frame is called; see the view `stack_code`.

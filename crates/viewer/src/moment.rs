@@ -85,7 +85,7 @@ pub fn moment(model: &Model, id: i64, t: i64) -> Option<Moment> {
     let i = thread.lane.at(t)?;
     let (begin, end, class) = thread.lane.state(i);
     let detail = thread.details[i];
-    let wait = model.waits.get(&detail.wait).cloned();
+    let wait = model.waits.get(detail.wait).cloned();
     let waited_in = wait.as_ref().and_then(|w| w.stack);
     let name_of = |id: Option<i64>| id.and_then(|id| model.thread_name(id)).map(String::from);
     let overlaps = |p: &&Pause| p.begin < end && p.end > begin;
@@ -193,15 +193,11 @@ pub fn innermost(model: &Model, thread: &Thread, t: i64) -> Option<SpanAt> {
 }
 
 fn stack(model: &Model, thread: &Thread, t: i64) -> Vec<SpanAt> {
-    let at = |row: &Vec<crate::spans::Piece>| {
-        let i = row.partition_point(|p| p.begin <= t).checked_sub(1)?;
-        (row[i].end > t).then(|| row[i].span)
-    };
     thread
         .rows
         .iter()
-        .filter_map(at)
-        .map(|i| span_at(model, i))
+        .filter_map(|row| row.at(t))
+        .map(|piece| span_at(model, piece.span))
         .collect()
 }
 

@@ -4,6 +4,7 @@
 //! they took, those that begin with the word first.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use serde::Serialize;
 
@@ -58,7 +59,7 @@ pub struct Names {
     /// By kind and name, as indexes of the model.
     spans: HashMap<(u8, u32), Sum>,
     /// By class and whether it was held by somebody; the longest by its id.
-    waits: HashMap<(String, bool), Sum>,
+    waits: HashMap<(Arc<str>, bool), Sum>,
 }
 
 impl Names {
@@ -71,12 +72,15 @@ impl Names {
                 sum.add(span.end - span.begin, i);
             }
         }
-        for (id, wait) in &model.waits {
+        for wait in model.waits.iter() {
             if let Some(class) = &wait.class {
-                let held =
-                    wait.kind == "monitor_enter" || (wait.kind == "park" && wait.owner.is_some());
+                let held = match &*wait.kind {
+                    "monitor_enter" => true,
+                    "park" => wait.owner.is_some(),
+                    _ => false,
+                };
                 let sum = names.waits.entry((class.clone(), held)).or_default();
-                sum.add(wait.end - wait.begin, *id as usize);
+                sum.add(wait.end - wait.begin, wait.id as usize);
             }
         }
         names
@@ -120,12 +124,12 @@ impl Names {
     }
 
     fn waits(&self, model: &Model, word: &str) -> Vec<Hit> {
-        let hit = |((class, held), sum): (&(String, bool), &Sum)| {
+        let hit = |((class, held), sum): (&(Arc<str>, bool), &Sum)| {
             let found = class.to_lowercase().contains(word);
-            let wait = found.then(|| model.waits.get(&(sum.at as i64))).flatten()?;
+            let wait = found.then(|| model.waits.get(sum.at as i64)).flatten()?;
             Some(Hit {
                 kind: if *held { "lock" } else { "wait" },
-                name: class.clone(),
+                name: class.to_string(),
                 count: sum.count,
                 total: sum.total,
                 thread: wait.thread,

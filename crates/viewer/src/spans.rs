@@ -72,48 +72,113 @@ pub fn kind_index(kind: &str, resumed: Option<bool>) -> u8 {
         .unwrap_or(KINDS.len() - 1) as u8
 }
 
+/// Pieces of one depth on one thread, sorted and disjoint, with sums over every [`BLOCK`] of them: a window in which
+/// thousands share a pixel costs no more than one in which each is seen.
+#[derive(Debug, Default)]
+pub struct Row {
+    pieces: Vec<Piece>,
+    /// Of whole blocks.
+    blocks: Vec<Block>,
+}
+
+/// Pieces to a block.
+const BLOCK: usize = 64;
+
+#[derive(Debug, Default, Clone, Copy)]
+struct Block {
+    /// By kind, ns.
+    times: Times,
+    /// The longest piece, ns.
+    longest: i64,
+}
+
+type Times = [i64; KINDS.len()];
+
 /// Puts the pieces of one thread into rows: each lies one row below the deepest that goes on.
-pub fn rows(mut pieces: Vec<Piece>) -> Vec<Vec<Piece>> {
+pub fn rows(mut pieces: Vec<Piece>) -> Vec<Row> {
     // An outer span may begin in the same nanosecond as an inner one.
     pieces.sort_by_key(|p| (p.begin, std::cmp::Reverse(p.end), p.kind));
-    let mut rows: Vec<Vec<Piece>> = Vec::new();
+    let mut rows: Vec<Row> = Vec::new();
     for piece in pieces {
-        let open = |row: &Vec<Piece>| row.last().is_some_and(|last| last.end > piece.begin);
+        let open = |row: &Row| row.pieces.last().is_some_and(|p| p.end > piece.begin);
         let depth = rows.iter().rposition(open).map_or(0, |d| d + 1);
         if depth >= MAX_ROWS {
             continue;
         }
         if depth == rows.len() {
-            rows.push(Vec::new());
+            rows.push(Row::default());
         }
         rows[depth].push(piece);
     }
     rows
 }
 
-/// What a window shows of a row.
-pub fn view(row: &[Piece], window: Window) -> RowView {
-    let mut view = RowView::default();
-    let min_width = window.ns_per_px();
-    let mut open: Option<(u32, [i64; KINDS.len()])> = None;
-    let from = row.partition_point(|p| p.end <= window.begin);
-    for piece in row[from..].iter().take_while(|p| p.begin < window.end) {
-        let (begin, end) = (piece.begin.max(window.begin), piece.end.min(window.end));
-        if (end - begin) as f64 >= min_width {
-            view.bars.push(*piece);
-            continue;
+impl Row {
+    fn push(&mut self, piece: Piece) {
+        self.pieces.push(piece);
+        if self.pieces.len().is_multiple_of(BLOCK) {
+            let mut block = Block::default();
+            for p in &self.pieces[self.pieces.len() - BLOCK..] {
+                block.times[p.kind as usize] += p.end - p.begin;
+                block.longest = block.longest.max(p.end - p.begin);
+            }
+            self.blocks.push(block);
         }
-        let column = window.column(begin + (end - begin) / 2);
-        if open.is_some_and(|(c, _)| c != column) {
-            view.thin.extend(open.take().map(|o| thin(o, min_width)));
-        }
-        open.get_or_insert((column, Default::default())).1[piece.kind as usize] += end - begin;
     }
-    view.thin.extend(open.map(|o| thin(o, min_width)));
-    view
+
+    /// The piece that `t` lies in.
+    pub fn at(&self, t: i64) -> Option<&Piece> {
+        let i = self.pieces.partition_point(|p| p.begin <= t);
+        self.pieces[..i].last().filter(|p| p.end > t)
+    }
+
+    /// What a window shows of it.
+    pub fn view(&self, window: Window) -> RowView {
+        let mut view = RowView::default();
+        let min_width = window.ns_per_px();
+        let middle = |p: &Piece| {
+            let (begin, end) = (p.begin.max(window.begin), p.end.min(window.end));
+            window.column(begin + (end - begin) / 2)
+        };
+        let mut open: Option<(u32, Times)> = None;
+        let mut at = self.pieces.partition_point(|p| p.end <= window.begin);
+        while let Some(piece) = self.pieces.get(at).filter(|p| p.begin < window.end) {
+            let (begin, end) = (piece.begin.max(window.begin), piece.end.min(window.end));
+            let column = middle(piece);
+            let block = self.blocks.get(at / BLOCK).filter(|block| {
+                let last = &self.pieces[at / BLOCK * BLOCK + BLOCK - 1];
+                at.is_multiple_of(BLOCK)
+                    && (block.longest as f64) < min_width
+                    && piece.begin >= window.begin
+                    && last.end <= window.end
+                    && middle(last) == column
+            });
+            if block.is_none() && (end - begin) as f64 >= min_width {
+                view.bars.push(*piece);
+                at += 1;
+                continue;
+            }
+            if open.is_some_and(|(c, _)| c != column) {
+                view.thin.extend(open.take().map(|o| thin(o, min_width)));
+            }
+            let (_, times) = open.get_or_insert((column, Times::default()));
+            match block {
+                Some(block) => {
+                    times.iter_mut().zip(block.times).for_each(|(t, b)| *t += b);
+                    at += BLOCK;
+                }
+                None => {
+                    times[piece.kind as usize] += end - begin;
+                    at += 1;
+                }
+            }
+        }
+        view.thin.extend(open.map(|o| thin(o, min_width)));
+        view
+    }
 }
 
-fn thin((column, times): (u32, [i64; KINDS.len()]), ns_per_px: f64) -> Thin {
+fn thin((column, times): (u32, Times), ns_per_px: f64) -> Thin {
     let kind = (0..KINDS.len()).max_by_key(|&k| times[k]).unwrap_or(0) as u8;
     let coverage = times.iter().sum::<i64>() as f64 / ns_per_px * 255.0;
     Thin {
@@ -148,7 +213,7 @@ mod tests {
         ]);
         let spans: Vec<Vec<u32>> = rows
             .iter()
-            .map(|r| r.iter().map(|p| p.span).collect())
+            .map(|r| r.pieces.iter().map(|p| p.span).collect())
             .collect();
         assert_eq!(spans, [vec![1], vec![0, 2, 4], vec![3]]);
     }
@@ -175,15 +240,32 @@ mod tests {
             let pieces = spans.iter().enumerate().map(|(i, (b, l))| piece(*b, b + l, i as u32)).collect();
             let window = Window { begin, end: begin + length, px };
             for row in rows(pieces) {
-                for pair in row.windows(2) {
+                for pair in row.pieces.windows(2) {
                     prop_assert!(pair[0].end <= pair[1].begin);
                 }
-                let view = view(&row, window);
+                let view = row.view(window);
                 let inside = |p: &&Piece| p.begin < window.end && p.end > window.begin;
                 prop_assert!(view.bars.len() <= px as usize);
                 prop_assert!(view.thin.windows(2).all(|w| w[0].column < w[1].column));
-                prop_assert_eq!(view.bars.is_empty() && view.thin.is_empty(), row.iter().filter(inside).count() == 0);
+                prop_assert_eq!(view.bars.is_empty() && view.thin.is_empty(), row.pieces.iter().filter(inside).count() == 0);
             }
+        }
+
+        #[test]
+        fn sums_over_blocks_show_what_the_pieces_would(
+            spans in prop::collection::vec((0..6i64, 1..5i64, 0..3u8), 100..900),
+            begin in 0..3_000i64, length in 1..4_000i64, px in 1..60u32,
+        ) {
+            let mut at = 0;
+            let mut row = Row::default();
+            for (i, (gap, length, kind)) in spans.into_iter().enumerate() {
+                row.push(Piece { kind, ..piece(at + gap, at + gap + length, i as u32) });
+                at += gap + length;
+            }
+            let window = Window { begin, end: begin + length, px };
+            let one_by_one = Row { pieces: row.pieces.clone(), blocks: Vec::new() };
+            prop_assert!(!row.blocks.is_empty());
+            prop_assert_eq!(row.view(window), one_by_one.view(window));
         }
     }
 }

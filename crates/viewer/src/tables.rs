@@ -118,7 +118,7 @@ fn having(model: &Model, word: &str) -> Option<HashSet<i64>> {
         }
     }
     let mut classes: HashMap<&str, bool> = HashMap::new();
-    for wait in model.waits.values() {
+    for wait in model.waits.iter() {
         let Some(class) = &wait.class else { continue };
         if !*classes.entry(class).or_insert_with(|| has(class)) {
             continue;

@@ -256,8 +256,7 @@ fn goes_on(last: &Step, next: &Step) -> bool {
 
 /// A step with what is known of its thread then.
 fn step(model: &Model, own: &[(i64, i64, i64)], mut step: Step, wait: Option<i64>) -> Step {
-    let class_of = |wait: i64| model.waits.get(&wait).and_then(|w| w.class.clone());
-    step.waited_on = wait.and_then(class_of);
+    step.waited_on = wait.and_then(|wait| model.waits.class(wait));
     let Some(&index) = model.thread_index.get(&step.thread) else {
         return step;
     };
@@ -286,7 +285,7 @@ fn step(model: &Model, own: &[(i64, i64, i64)], mut step: Step, wait: Option<i64
                 let i = own.lane.at(step.begin)?;
                 Some(Meanwhile {
                     class: CLASSES[own.lane.state(i).2 as usize],
-                    waited_on: class_of(own.details[i].wait),
+                    waited_on: model.waits.class(own.details[i].wait),
                 })
             });
     }

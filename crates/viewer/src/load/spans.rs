@@ -7,7 +7,7 @@ use loadline_trace::duckdb::arrow::datatypes::{Int32Type, Int64Type};
 use rustc_hash::FxHashMap;
 
 use crate::model::{ById, Span};
-use crate::spans::{self, KINDS, Piece, kind_index};
+use crate::spans::{self, KINDS, Piece, Row, kind_index};
 
 /// What was read.
 #[derive(Default)]
@@ -18,7 +18,7 @@ pub struct Spans {
     /// Their names.
     pub names: Vec<String>,
     /// Of each thread, by its index, the rows of its pieces.
-    pub rows: Vec<Vec<Vec<Piece>>>,
+    pub rows: Vec<Vec<Row>>,
     /// Of each thread, the requests that ended on it.
     pub requests: Vec<u32>,
 }
