@@ -10,7 +10,7 @@ import java.util.stream.Stream;
 
 /** Pictures on disk, from the page that shows them until they are fetched: the newest of them, older ones are deleted. */
 final class Pictures implements AutoCloseable {
-    private static final String NAME = "[0-9a-f-]{36}";
+    private static final String NAME = "[0-9a-f]{32}";
 
     private final Path folder;
     private final int most;
@@ -28,7 +28,7 @@ final class Pictures implements AutoCloseable {
 
     /** Stores one; gives its name. */
     String store(byte[] picture) throws IOException {
-        String name = UUID.randomUUID().toString();
+        String name = UUID.randomUUID().toString().replace("-", "");
         Path file = folder.resolve(name);
         Files.write(file, picture);
         Path oldest = null;

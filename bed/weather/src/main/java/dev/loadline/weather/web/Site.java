@@ -73,6 +73,8 @@ public final class Site implements AutoCloseable {
             tomcat.destroy();
         } finally {
             orb.shutdown(false);
+            // Tomcat keeps the first site's folder as its home, and would make it anew for the next site of this JVM.
+            System.clearProperty("catalina.home");
         }
     }
 }
