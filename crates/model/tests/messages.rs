@@ -220,3 +220,41 @@ fn the_threading_models_have_the_same_parameters() {
         assert!((x - 50.0).abs() < 2.0, "{strategy}: {x}");
     }
 }
+
+/// Today's kernels and locks are settings of the models of 2004. A mutex that is always busy lets through one delay of 50 ms
+/// after the other, whoever gets it; but who asks last and is served first leaves the others waiting.
+#[test]
+fn the_mutex_of_the_threaded_strategy_goes_to_the_first_or_to_the_last_who_asks() {
+    let p95 = ["fifo", "lifo"].map(|queue| {
+        let path = format!(
+            "{}/../../models/threading/threaded.toml",
+            env!("CARGO_MANIFEST_DIR")
+        );
+        let settings: Vec<(String, String)> = [
+            ("clients", "8"),
+            ("servant_cpu", "0"),
+            ("servant_delay", "50ms"),
+            ("broker", "0.1ms"),
+            ("locked", "0"),
+            ("requests_each", "0"),
+            ("timer_tick", "1us"),
+            ("mutex_queue", queue),
+        ]
+        .map(|(k, v)| (k.into(), v.into()))
+        .into();
+        let model = loadline_model::load::from_file(std::path::Path::new(&path), &settings)
+            .unwrap_or_else(|e| panic!("{e}"));
+        let options = loadline_model::run::Options {
+            requests: Some(50_000),
+            ..Default::default()
+        };
+        let answer = loadline_model::run::simulate(&model, &options);
+        let class = answer.classes.get("request").unwrap();
+        let x = class.throughput.value;
+        assert!((x - 20.0).abs() < 0.6, "{queue}: {x}");
+        class.response_time.p95
+    });
+    // Eight exponential times of 50 ms one after the other: Erlang, p95 0.657 s.
+    assert!((p95[0] - 0.657).abs() < 0.04, "{p95:?}");
+    assert!(p95[1] < 0.5 * p95[0], "{p95:?}");
+}

@@ -1,6 +1,7 @@
 package dev.loadline.auction.web;
 
 import dev.loadline.auction.data.DataGenerator;
+import dev.loadline.bed.Png;
 import jakarta.servlet.http.HttpServlet;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;

@@ -50,6 +50,11 @@ public final class AppProbes {
         if (s == null) {
             return 0;
         }
+        return spanBegin(s, name);
+    }
+
+    /** Whoever asks, and whether its level is recorded, is for the caller to know. */
+    static long spanBegin(Session s, String name) {
         return Emit.spanBegin(s, s.strings.id(name), (long) s.epoch << EPOCH_SHIFT);
     }
 

@@ -16,6 +16,8 @@ final class ClassShape {
         utf8("()Ljava/sql/ResultSet;"),
         utf8("(Ljava/lang/String;)Ljava/sql/ResultSet;"),
         utf8("(Ljava/lang/String;)Ljava/sql/PreparedStatement;"),
+        utf8("(Ljava/lang/String;Lorg/omg/CORBA/portable/InputStream;Lorg/omg/CORBA/portable/ResponseHandler;)"
+                + "Lorg/omg/CORBA/portable/OutputStream;"),
     };
     private static final int MAGIC = 0xCAFEBABE;
     private static final int POOL = 10;

@@ -41,9 +41,10 @@ public final class Probes {
     /** Places them into classes that load from now on, and into those that are loaded. */
     public void place() {
         instrumentation.addTransformer(transformer, true);
-        Shapes shapes = new Shapes();
+        Class<?>[] all = instrumentation.getAllLoadedClasses();
+        Shapes shapes = new Shapes(all);
         List<Class<?>> candidates = new ArrayList<>();
-        for (Class<?> loaded : instrumentation.getAllLoadedClasses()) {
+        for (Class<?> loaded : all) {
             if (rules.isNamed(loaded.getName()) || shapes.fits(loaded)) {
                 if (instrumentation.isModifiableClass(loaded)) {
                     candidates.add(loaded);

@@ -31,6 +31,7 @@ final class Rules {
         tomcat();
         tls();
         virtualThreads();
+        iiop();
     }
 
     /** Names of classes that have rules of their own. */
@@ -90,6 +91,13 @@ final class Rules {
                         ThreadAdvice.GoesOn.class));
     }
 
+    /** The callers' side; the servers' has no name, but a shape. */
+    private void iiop() {
+        add("org.omg.CORBA.portable.ObjectImpl",
+                new Rule("_request", named("_request").and(takesArguments(2)), IiopAdvice.Asked.class),
+                new Rule("_invoke", named("_invoke").and(takesArguments(1)), IiopAdvice.Call.class));
+    }
+
     /** {@code unpark(boolean)}, through which {@code unpark()} goes where there is one. */
     private static ElementMatcher.Junction<MethodDescription> isInnermostUnpark() {
         return new ElementMatcher.Junction.AbstractBase<>() {
@@ -118,7 +126,11 @@ final class Rules {
                     OF_OBJECT.and(isExecute()).and(takesArgument(0, String.class)), JdbcAdvice.ExecuteText.class),
             new Rule("execute()", OF_OBJECT.and(isExecute()).and(takesNoArguments()), JdbcAdvice.ExecutePrepared.class),
             new Rule("close",
-                    OF_OBJECT.and(named("close")).and(takesNoArguments()).and(returns(void.class)), JdbcAdvice.Close.class));
+                    OF_OBJECT.and(named("close")).and(takesNoArguments()).and(returns(void.class)), JdbcAdvice.Close.class),
+            new Rule("_invoke",
+                    OF_OBJECT.and(named("_invoke")).and(takesArguments(3)).and(takesArgument(0, String.class))
+                            .and(takesArgument(2, named("org.omg.CORBA.portable.ResponseHandler"))),
+                    IiopAdvice.Serve.class));
 
     private static ElementMatcher.Junction<MethodDescription> isExecute() {
         return named("execute").or(named("executeQuery")).or(named("executeUpdate"))

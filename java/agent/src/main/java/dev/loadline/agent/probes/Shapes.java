@@ -1,19 +1,28 @@
 package dev.loadline.agent.probes;
 
+import java.util.ArrayList;
+import java.util.List;
 import javax.net.ssl.X509ExtendedKeyManager;
 
 /** Which loaded classes implement an interface that the rules by shape are for. */
 final class Shapes {
-    private final Class<?>[] types;
+    /** Of CORBA's skeletons. No JDK has it any more: there are as many as class loaders that brought it. */
+    private static final String SKELETON = "org.omg.CORBA.portable.InvokeHandler";
 
-    Shapes() {
-        Class<?>[] found;
+    private final List<Class<?>> types = new ArrayList<>();
+
+    /** Among these classes. */
+    Shapes(Class<?>[] loaded) {
         try {
-            found = Sql.types();
+            types.addAll(List.of(Sql.types()));
         } catch (NoClassDefFoundError withoutSqlModule) {
-            found = new Class<?>[] {X509ExtendedKeyManager.class};
+            types.add(X509ExtendedKeyManager.class);
         }
-        types = found;
+        for (Class<?> one : loaded) {
+            if (one.getName().equals(SKELETON)) {
+                types.add(one);
+            }
+        }
     }
 
     boolean fits(Class<?> loaded) {

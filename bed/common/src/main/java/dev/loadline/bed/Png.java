@@ -1,4 +1,4 @@
-package dev.loadline.auction.web;
+package dev.loadline.bed;
 
 import java.io.ByteArrayOutputStream;
 import java.nio.ByteBuffer;
@@ -11,7 +11,7 @@ import java.util.zip.Deflater;
  * A real picture of a chosen size in bytes: smooth grey waves with noise in the low bits, because
  * noise does not compress and so decides how large the file is.
  */
-final class Png {
+public final class Png {
     private static final byte[] SIGNATURE = {(byte) 0x89, 'P', 'N', 'G', '\r', '\n', 0x1A, '\n'};
     private static final byte GREY_8_BIT = 8;
 
@@ -19,7 +19,7 @@ final class Png {
     }
 
     /** A picture; each pixel adds about {@code noiseBits} bits to the file. */
-    static byte[] picture(int width, int height, int noiseBits, long seed) {
+    public static byte[] picture(int width, int height, int noiseBits, long seed) {
         // java.util.Random's algorithm is specified, so these bytes are the same on every JDK.
         var random = new Random(seed);
         byte[] rows = new byte[(width + 1) * height];

@@ -1,0 +1,2 @@
+/** The servant of bed/threading on JacORB. */
+package dev.loadline.threading.jacorb;
