@@ -43,6 +43,17 @@ public class GuardAutoConfiguration {
         }
     }
 
+    /** The same of Jetty, from 12 on. */
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnClass(name = "org.eclipse.jetty.server.Handler$Wrapper")
+    static class JettyConnections {
+        /** Static, as that of Tomcat's. */
+        @Bean
+        static GuardedJettys loadlineGuardedJettys(Environment environment, GuardInUse inUse, ObjectProvider<RequestClassifier> classifier) {
+            return new GuardedJettys(environment, inUse, classifier);
+        }
+    }
+
     /** Its requests. */
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnWebApplication(type = ConditionalOnWebApplication.Type.SERVLET)
