@@ -6,9 +6,13 @@ use crate::level::{by_rate, judge};
 use crate::measured::{Point, Probe};
 use crate::objective::Objective;
 use crate::search::{Judged, Judgement, bracket, interval};
+use crate::words::percent;
 
 /// Goodput over offered load that a server must keep.
 pub const GOODPUT: f64 = 0.95;
+
+/// Sessions refused from this share on are worth a word.
+const NOTABLE: f64 = 0.005;
 
 /// Throughput of a closed program from this share of its peak has levelled off. Runs of a second differ by some two
 /// percent: at half of the distance noise decides, at double the last tenth of the growth is called none.
@@ -55,8 +59,33 @@ pub struct Far {
     pub of_peak: f64,
     /// Share of sessions walked to their end.
     pub completed: Option<f64>,
+    /// Share of sessions that were never let in.
+    #[serde(default)]
+    pub refused: Option<f64>,
+    /// Of those that were let in, the share that was walked to its end.
+    #[serde(default)]
+    pub kept: Option<f64>,
     /// Whether the generator was the limit there.
     pub generator: bool,
+}
+
+impl Far {
+    /// Shares of sessions, in words; those who were refused apart.
+    pub fn sessions(&self) -> Option<String> {
+        match (self.refused, self.kept) {
+            (Some(refused), kept) if refused >= NOTABLE => Some(format!(
+                "{} of sessions refused{}",
+                percent(refused),
+                kept.map_or(String::new(), |k| format!(
+                    ", {} of the others completed",
+                    percent(k)
+                ))
+            )),
+            _ => self
+                .completed
+                .map(|share| format!("{} of sessions", percent(share))),
+        }
+    }
 }
 
 /// What the points of one CPU count say together.
@@ -148,6 +177,8 @@ pub fn curve(points: &[Point], given: Option<Objective>, probe: &Probe) -> Curve
         },
         of_peak: p.load.replies_per_s / peak.replies_per_s,
         completed: p.load.completed_share(),
+        refused: p.load.refused_share(),
+        kept: p.load.kept_share(),
         generator: p.load.generator_limit().is_some(),
     });
     let levels_off = answered()
@@ -223,6 +254,7 @@ pub mod tests {
                 on_its_cpus: utilization,
                 ..CpuUse::default()
             }),
+            guard: None,
         }
     }
 

@@ -51,6 +51,18 @@ pub fn goodput(runs: &[&Point], clicks: f64) -> Estimate {
     around(value, &spread, seconds.len(), 1.0, each)
 }
 
+/// Goodput over what was offered and not refused; nothing of what was let in failed where nothing was.
+fn goodput_of_admitted(runs: &[&Point], clicks: f64) -> f64 {
+    let all = |of: fn(&Point) -> u64| runs.iter().map(|p| of(p)).sum::<u64>();
+    let replies = all(|p| p.load.replies);
+    let lost =
+        all(|p| p.load.failures.saturating_sub(p.load.refused()) + p.load.sessions.not_started);
+    match replies + lost {
+        0 => 1.0,
+        _ => replies as f64 / (replies as f64 + lost as f64 * clicks.max(1.0)),
+    }
+}
+
 /// The objective's percentile, ms.
 pub fn response(runs: &[&Point], objective: Objective) -> Estimate {
     let weight = |p: &Point| p.load.replies as f64;
@@ -122,7 +134,10 @@ pub fn judge(runs: &[&Point], objective: Objective, clicks: f64) -> Judged {
         (false, false) => {
             let starved = !enough && surely(&goodput, GOODPUT);
             let slow = replied && !fast && surely(&response, objective.ms);
-            let how = if !enough {
+            let admitted = !enough && goodput_of_admitted(runs, clicks) >= GOODPUT;
+            let how = if admitted && (fast || !replied) {
+                Judgement::Refused
+            } else if !enough && !admitted {
                 Judgement::Goodput
             } else {
                 Judgement::Slow
@@ -186,6 +201,25 @@ pub mod tests {
             judged(&[run(10.0, 99.0, 30.0, 4)]),
             (Judgement::Goodput, true)
         );
+    }
+
+    #[test]
+    fn a_server_that_refuses_what_it_cannot_serve_did_not_fail() {
+        let mut refusing = run(10.0, 60.0, 10.0, 4);
+        refusing.load.failures_by_kind = [("tls".into(), 239), ("timeout".into(), 1)].into();
+        assert_eq!(
+            judged(std::slice::from_ref(&refusing)),
+            (Judgement::Refused, true)
+        );
+        // What it lets in is slow: that is its own.
+        refusing.load.response.p95_ms = 400.0;
+        assert_eq!(judged(std::slice::from_ref(&refusing)).0, Judgement::Slow);
+        refusing.load.failures_by_kind = [("tls".into(), 120), ("timeout".into(), 120)].into();
+        assert_eq!(judged(&[refusing]).0, Judgement::Goodput);
+        let mut closed = run(10.0, 0.0, 0.0, 4);
+        (closed.load.replies, closed.load.failures) = (0, 240);
+        closed.load.failures_by_kind = [("busy".into(), 240)].into();
+        assert_eq!(judged(&[closed]).0, Judgement::Refused);
     }
 
     #[test]

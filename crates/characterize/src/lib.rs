@@ -11,6 +11,10 @@
 //! A *closed program* has no visitors but a driver of the user's (`Parameters::units`): its load is a whole number (rooms,
 //! warehouses), its replies are units of work, its load line is the largest load at which the objective holds.
 //!
+//! A server may refuse, instead of serving everybody late: a connection that is refused or closed in its handshake, a 503 with
+//! `Retry-After`. That is no failure of it, and no goodput: the load line is where it begins. If the guard does (`guarded`), what it
+//! says of itself is in the report.
+//!
 //! What always holds:
 //! * a point at which the generator was the limit is marked, and no statement about the server rests on it;
 //! * each finished point is one file in the report's folder, whole or not there: a second run goes on
@@ -23,6 +27,7 @@
 //! the server and, as child processes of this same binary, the load generator and the recorder.
 
 mod curve;
+mod guarded;
 mod level;
 mod measured;
 mod objective;
@@ -38,6 +43,7 @@ mod warming;
 mod words;
 
 pub use curve::GOODPUT;
+pub use guarded::Figures as GuardFigures;
 pub use measured::Point;
 pub use objective::Objective;
 pub use plan::{Parameters, Units};

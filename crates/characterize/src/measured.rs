@@ -7,6 +7,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::guarded::Guarded;
+
 /// Percentiles of durations, ms.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -65,6 +67,8 @@ pub struct Sessions {
     pub completed: u64,
     /// Left because something failed.
     pub broken: u64,
+    /// Of the broken ones, those that were never let in.
+    pub refused: u64,
     /// Arrived, but the generator could hold no more.
     pub not_started: u64,
     /// Under way when the run ended.
@@ -131,6 +135,8 @@ pub struct Load {
     pub series: Vec<Second>,
 }
 
+/// Failures that are refusals: a connection that was refused, or closed in its handshake; a 503 with `Retry-After`.
+const REFUSED: [&str; 3] = ["connect", "tls", "busy"];
 /// Failures that are replies all the same: the server did the work.
 const ANSWERED: [&str; 3] = ["status", "server_error", "wrong_page"];
 /// Above this share of a core per worker, the generator may have been the limit.
@@ -141,30 +147,56 @@ const MAX_LAG_MS: f64 = 5.0;
 const LAG_THAT_MATTERS: f64 = 0.25;
 
 impl Load {
-    /// Replies per second, right or wrong.
-    pub fn throughput(&self) -> f64 {
-        let wrong: u64 = ANSWERED
+    fn failed(&self, kinds: &[&str]) -> u64 {
+        kinds
             .iter()
             .filter_map(|k| self.failures_by_kind.get(*k))
-            .sum();
-        self.replies_per_s + per_second(wrong, self.seconds)
+            .sum()
+    }
+
+    /// Replies per second, right or wrong; those that refuse are none.
+    pub fn throughput(&self) -> f64 {
+        self.replies_per_s + per_second(self.failed(&ANSWERED), self.seconds)
+    }
+
+    /// Connections and requests that were refused.
+    pub fn refused(&self) -> u64 {
+        self.failed(&REFUSED)
+    }
+
+    /// The same, per second.
+    pub fn refused_per_s(&self) -> f64 {
+        per_second(self.refused(), self.seconds)
     }
 
     /// Visitors who lost patience, per second.
     pub fn timeouts_per_s(&self) -> f64 {
-        let n = self.failures_by_kind.get("timeout").copied().unwrap_or(0);
-        per_second(n, self.seconds)
+        per_second(self.failed(&["timeout"]), self.seconds)
     }
 
     /// Everything else that failed, per second.
     pub fn errors_per_s(&self) -> f64 {
-        per_second(self.failures, self.seconds) - self.timeouts_per_s()
+        let told = self.failed(&["timeout"]) + self.refused();
+        per_second(self.failures.saturating_sub(told), self.seconds)
     }
 
     /// Of the sessions that ended, those that were walked to their end.
     pub fn completed_share(&self) -> Option<f64> {
         let ended = self.sessions.completed + self.sessions.broken;
         (ended > 0).then(|| self.sessions.completed as f64 / ended as f64)
+    }
+
+    /// Of the sessions that ended, those that were never let in.
+    pub fn refused_share(&self) -> Option<f64> {
+        let ended = self.sessions.completed + self.sessions.broken;
+        (ended > 0).then(|| self.sessions.refused as f64 / ended as f64)
+    }
+
+    /// Of the sessions that were let in and ended, those that were walked to their end.
+    pub fn kept_share(&self) -> Option<f64> {
+        let let_in =
+            (self.sessions.completed + self.sessions.broken).saturating_sub(self.sessions.refused);
+        (let_in > 0).then(|| self.sessions.completed as f64 / let_in as f64)
     }
 
     /// Of the handshakes that succeeded, the resumed ones.
@@ -248,6 +280,9 @@ pub struct Point {
     pub load: Load,
     /// Use of CPUs; absent if the server's process is not known.
     pub cpu: Option<CpuUse>,
+    /// What the server's guard did, if it has one that can be asked.
+    #[serde(default)]
+    pub guard: Option<Guarded>,
 }
 
 /// The closed run that says where to look.
@@ -306,8 +341,8 @@ impl Probe {
                 crate::words::seconds(load.seconds)
             ));
         }
-        // Those under way at the end have made half of their clicks, on average.
-        let sessions = (s.completed + s.broken) as f64 + 0.5 * s.active_at_end as f64;
+        // Those under way at the end have made half of their clicks, on average; those that were refused, none.
+        let sessions = (s.completed + s.broken - s.refused) as f64 + 0.5 * s.active_at_end as f64;
         let clicks = load.replies as f64 / sessions;
         Ok(Probe {
             users,
@@ -356,6 +391,35 @@ mod tests {
         };
         assert_eq!(load.throughput(), 12.0);
         assert_eq!((load.timeouts_per_s(), load.errors_per_s()), (3.0, 2.0));
+    }
+
+    #[test]
+    fn who_is_refused_is_told_from_what_failed() {
+        let load = Load {
+            seconds: 10.0,
+            replies: 400,
+            replies_per_s: 40.0,
+            failures: 100,
+            failures_by_kind: [
+                ("busy".into(), 40),
+                ("tls".into(), 50),
+                ("timeout".into(), 4),
+                ("server_error".into(), 6),
+            ]
+            .into(),
+            sessions: Sessions {
+                completed: 90,
+                broken: 98,
+                refused: 88,
+                ..Sessions::default()
+            },
+            ..Load::default()
+        };
+        assert_eq!((load.refused(), load.refused_per_s()), (90, 9.0));
+        assert!((load.errors_per_s() - 0.6).abs() < 1e-9);
+        assert_eq!(load.kept_share(), Some(0.9));
+        assert_eq!(load.refused_share(), Some(88.0 / 188.0));
+        assert!((load.throughput() - 40.6).abs() < 1e-9);
     }
 
     #[test]

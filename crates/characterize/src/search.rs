@@ -14,6 +14,8 @@ pub enum Judgement {
     Holds,
     /// Goodput is less than 95% of what is offered.
     Goodput,
+    /// The same, because the server refuses: of what it lets in, goodput is as it should be.
+    Refused,
     /// The objective on response time is missed.
     Slow,
     /// The generator was the limit: nothing can be said of the server.
@@ -26,6 +28,7 @@ impl Judgement {
         match self {
             Judgement::Holds => "holds",
             Judgement::Goodput => "goodput falls below 95% of what is offered",
+            Judgement::Refused => "more than 5% of what is offered is refused",
             Judgement::Slow => "response times miss the objective",
             Judgement::Generator => "the generator is the limit",
         }

@@ -16,7 +16,7 @@ use crate::curve::Curve;
 use crate::measured::Point;
 use crate::search::Judgement;
 use crate::traced::Side;
-use crate::words::{cpus, figure, percent};
+use crate::words::{cpus, figure, ms, percent};
 
 /// Use of a CPU above which it is the limit.
 const SATURATED: f64 = 0.85;
@@ -70,8 +70,47 @@ pub struct Verdict {
     pub more_cpus_help: Option<bool>,
 }
 
-/// The verdict of one CPU count.
+/// The verdict of one CPU count: what limits, and what became of those whom a server that refuses lets in.
 pub fn verdict(n: u32, points: &[Point], curve: &Curve, above: Option<&Side>) -> Verdict {
+    let mut verdict = limit(n, points, curve, above);
+    if let Some(held) = held(points, curve) {
+        verdict.text += &held;
+    }
+    verdict
+}
+
+/// What a server that refuses holds beyond its load line, up to the heaviest load.
+fn held(points: &[Point], curve: &Curve) -> Option<String> {
+    let refusing = |p: &&Point| {
+        let judged = curve.judged.iter().find(|j| j.rate == p.rate);
+        judged.is_some_and(|j| j.how == Judgement::Refused)
+    };
+    let heaviest = points
+        .iter()
+        .filter(refusing)
+        .max_by(|a, b| a.rate.total_cmp(&b.rate))?;
+    let longest = points
+        .iter()
+        .filter(refusing)
+        .map(|p| p.load.response.p95_ms)
+        .fold(0.0, f64::max);
+    let mut guards = points.iter().flat_map(|p| &p.guard);
+    let who = match guards.find(|g| g.mode == "enforce") {
+        Some(guard) => format!("the guard ({})", guard.objective),
+        None => "the server".to_owned(),
+    };
+    let kept = heaviest.load.kept_share().map_or(String::new(), |share| {
+        format!(" and {} of them complete", percent(share))
+    });
+    Some(format!(
+        "; beyond it {who} refuses, {} of sessions at {}: those that are let in see a p95 of at most {}{kept}",
+        heaviest.load.refused_share().map_or("-".into(), percent),
+        figure(heaviest.rate),
+        ms(longest)
+    ))
+}
+
+fn limit(n: u32, points: &[Point], curve: &Curve, above: Option<&Side>) -> Verdict {
     let says = |limit, more_cpus_help, text: String| Verdict {
         limit,
         text,
@@ -391,6 +430,31 @@ mod tests {
         let v = of(&points, None);
         assert_eq!(v.limit, Limit::Process);
         assert!(v.text.starts_with("mariadbd is the limit"), "{}", v.text);
+    }
+
+    #[test]
+    fn a_server_that_refuses_is_judged_by_what_it_lets_in() {
+        let mut points = sweep(40.0);
+        for p in points.iter_mut() {
+            let failures = std::mem::take(&mut p.load.failures_by_kind);
+            p.load.failures_by_kind = [("busy".into(), failures.values().sum())].into();
+            p.load.sessions.refused = p.load.sessions.broken;
+            p.load.response.p95_ms = p.load.response.p95_ms.min(30.0);
+            p.guard = Some(crate::guarded::Guarded {
+                mode: "enforce".into(),
+                objective: "p95=250ms".into(),
+                ..Default::default()
+            });
+        }
+        let c = curve(&points, None, &probe(40.0));
+        let because = c.load_line.as_ref().and_then(|l| l.because);
+        assert_eq!(because, Some(Judgement::Refused));
+        let v = verdict(1, &points, &c, None);
+        assert_eq!(v.limit, Limit::Cpu);
+        let said = "; beyond it the guard (p95=250ms) refuses, 88% of sessions at 160: those that are let in see a p95 of at most 30 ms and 100% of them complete";
+        assert!(v.text.ends_with(said), "{}", v.text);
+        let far = c.far.and_then(|f| f.sessions()).expect("sessions");
+        assert_eq!(far, "88% of sessions refused, 100% of the others completed");
     }
 
     #[test]

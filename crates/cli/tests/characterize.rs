@@ -16,8 +16,10 @@ fn site(marker: &str) -> String {
         "{} is missing: run `make build`",
         jar.display()
     );
+    // What a guard would say of itself: read by the same way, without a guard that refuses somebody.
+    let guard = r#"{"name":"shop","guards":"connections","mode":"observe","objective":"p95=250ms","refusedByBudget":3}"#;
     format!(
-        "java -Dmarker={marker} -jar '{}' --port 0 --max-seconds 150",
+        "java -Dmarker={marker} '-Ddev.loadline.guard/shop={guard}' -jar '{}' --port 0 --max-seconds 150",
         jar.display()
     )
 }
@@ -159,6 +161,16 @@ fn a_characterization_is_stopped_and_continued() {
     let result: serde_json::Value = serde_json::from_str(&json).expect("JSON");
     assert_eq!(result["partial"], false, "{said}");
     let count = &result["counts"][0];
+    let notes = count["notes"].to_string();
+    assert!(
+        notes.contains("guarded by shop (connections, observe, p95=250ms)"),
+        "{notes}"
+    );
+    assert_eq!(
+        count["points"][0]["guard"]["mode"], "observe",
+        "{}",
+        count["points"][0]["guard"]
+    );
     assert_eq!(count["layout"]["server"].as_array().map(Vec::len), Some(1));
     assert!(
         count["points"]

@@ -56,6 +56,8 @@ pub struct Reply {
     pub location: Option<String>,
     /// The server says that it must not be cached.
     pub no_store: bool,
+    /// The server says when to ask again: with a 503, that it is busy and refuses, which is no error of its.
+    pub retry_after: bool,
     /// It answers a HEAD: no body follows, whatever its head says.
     pub bodiless: bool,
 }
@@ -71,6 +73,7 @@ impl Default for Reply {
             cookies: Vec::new(),
             location: None,
             no_store: false,
+            retry_after: false,
             bodiless: false,
         }
     }
@@ -87,6 +90,7 @@ impl Reply {
         self.cookies.clear();
         self.location = None;
         self.no_store = false;
+        self.retry_after = false;
         self.bodiless = false;
     }
 
@@ -184,6 +188,7 @@ impl Reply {
         self.cookies.extend(facts.cookies);
         self.location = facts.location;
         self.no_store = facts.no_store;
+        self.retry_after = facts.retry_after;
         self.keep_alive = facts.keep_alive;
         self.state = match status {
             // An interim reply: the real one follows.
@@ -259,6 +264,7 @@ struct Facts {
     cookies: Vec<String>,
     location: Option<String>,
     no_store: bool,
+    retry_after: bool,
 }
 
 impl Facts {
@@ -270,6 +276,7 @@ impl Facts {
             cookies: Vec::new(),
             location: None,
             no_store: false,
+            retry_after: false,
         };
         for field in fields {
             let value = field.value.trim_ascii();
@@ -305,6 +312,8 @@ impl Facts {
                 }
             } else if field.name.eq_ignore_ascii_case("location") {
                 facts.location = std::str::from_utf8(value).ok().map(str::to_owned);
+            } else if field.name.eq_ignore_ascii_case("retry-after") {
+                facts.retry_after = true;
             } else if field.name.eq_ignore_ascii_case("cache-control") {
                 let value = value.to_ascii_lowercase();
                 facts.no_store |= [&b"no-store"[..], b"no-cache"]

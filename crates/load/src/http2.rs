@@ -9,7 +9,9 @@ use crate::stats::{Failure, lock};
 use crate::stream::Stream;
 use bytes::Bytes;
 use h2::client::SendRequest;
-use http::header::{CACHE_CONTROL, CONTENT_TYPE, COOKIE, LOCATION, SET_COOKIE, USER_AGENT};
+use http::header::{
+    CACHE_CONTROL, CONTENT_TYPE, COOKIE, LOCATION, RETRY_AFTER, SET_COOKIE, USER_AGENT,
+};
 use std::rc::Rc;
 use tokio::task::AbortHandle;
 
@@ -110,6 +112,7 @@ impl Http2 {
                 let v = v.to_ascii_lowercase();
                 v.contains("no-store") || v.contains("no-cache")
             });
+        reply.retry_after = head.headers.contains_key(RETRY_AFTER);
         while let Some(data) = body.data().await {
             let data = data.map_err(broken)?;
             // What is read makes room for more; an error of that is the connection's end, told next.

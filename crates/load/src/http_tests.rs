@@ -113,9 +113,12 @@ fn a_reply_to_head_has_no_body_whatever_its_length_says() {
 fn where_a_redirect_leads_and_what_must_not_be_kept_are_noted() {
     let reply = whole(b"HTTP/1.1 302 Found\r\nLocation: /x\r\nCache-Control: private, No-Store\r\nContent-Length: 0\r\n\r\n");
     assert_eq!(
-        (reply.location.as_deref(), reply.no_store),
-        (Some("/x"), true)
+        (reply.location.as_deref(), reply.no_store, reply.retry_after),
+        (Some("/x"), true, false)
     );
+    let busy =
+        whole(b"HTTP/1.1 503 Service Unavailable\r\nretry-after: 5\r\nContent-Length: 0\r\n\r\n");
+    assert!(busy.retry_after);
 }
 
 #[test]

@@ -135,7 +135,7 @@ pub(crate) async fn live(
         Some(objective) => u64::try_from(objective.as_nanos()).unwrap_or(u64::MAX),
         None => u64::MAX,
     };
-    let mut good = true;
+    let (mut good, mut served) = (true, false);
     let mut next = journey.next(&[]);
     while let Some(click) = next {
         lock(&context.stats).series.offered(begin_ns);
@@ -143,7 +143,7 @@ pub(crate) async fn live(
             Ok(page_ns) => {
                 let response_ns = page_ns.saturating_sub(begin_ns);
                 let within = response_ns <= objective_ns;
-                good &= within;
+                (good, served) = (good && within, true);
                 let mut stats = lock(&context.stats);
                 stats.succeeded(click.interaction, page_ns, response_ns);
                 stats.sessions.good_replies += u64::from(within);
@@ -170,10 +170,10 @@ pub(crate) async fn live(
             }
         }
     }
-    let got_in = visitor.got_in;
+    let connected = visitor.got_in;
     visitor.leave(failure.is_none()).await;
     let mut stats = lock(&context.stats);
-    stats.session_ended(now_ns(), failure, got_in);
+    stats.session_ended(now_ns(), failure, connected, served);
     stats.sessions.good += u64::from(good && failure.is_none());
     failure.is_none()
 }

@@ -27,7 +27,9 @@ pub enum Failure {
     BadReply,
     /// Status 400 to 499, or below 200, or a redirect.
     Status,
-    /// Status 500 or more.
+    /// Status 503 with `Retry-After`: the server refuses, for now. Its first request refused so, a session was never let in.
+    Busy,
+    /// Another status of 500 or more.
     ServerError,
     /// Status 2xx, but the page lacks its marker.
     WrongPage,
@@ -35,7 +37,7 @@ pub enum Failure {
 
 impl Failure {
     /// All of them, in the order of their discriminants.
-    pub const ALL: [Failure; 9] = [
+    pub const ALL: [Failure; 10] = [
         Failure::Connect,
         Failure::NoResource,
         Failure::Tls,
@@ -43,6 +45,7 @@ impl Failure {
         Failure::Closed,
         Failure::BadReply,
         Failure::Status,
+        Failure::Busy,
         Failure::ServerError,
         Failure::WrongPage,
     ];
@@ -57,6 +60,7 @@ impl Failure {
             Failure::Closed => "connection closed by the server",
             Failure::BadReply => "reply not HTTP",
             Failure::Status => "status 4xx or unexpected",
+            Failure::Busy => "status 503, try again later",
             Failure::ServerError => "status 5xx",
             Failure::WrongPage => "page without its marker",
         }
@@ -148,7 +152,7 @@ pub struct Sessions {
     /// Left because of a [`Failure`].
     pub broken: u64,
     /// Of the broken ones, those that never got in: their first connection was refused, or closed
-    /// during the handshake.
+    /// during the handshake, or their first request was answered 503 with `Retry-After`.
     pub refused: u64,
     /// Not begun although they had arrived, because this machine could hold no more.
     pub not_started: u64,
@@ -275,8 +279,14 @@ impl Stats {
         row.active += 1;
     }
 
-    /// None is a session that walked to its end.
-    pub(crate) fn session_ended(&mut self, now_ns: u64, broken: Option<Failure>, got_in: bool) {
+    /// None is a session that walked to its end. `connected`: it had a connection; `served`: it had a page.
+    pub(crate) fn session_ended(
+        &mut self,
+        now_ns: u64,
+        broken: Option<Failure>,
+        connected: bool,
+        served: bool,
+    ) {
         let row = self.series.row(now_ns);
         row.active = row.active.saturating_sub(1);
         match broken {
@@ -287,8 +297,12 @@ impl Stats {
             Some(why) => {
                 self.sessions.broken += 1;
                 row.broken += 1;
-                let at_the_door = matches!(why, Failure::Connect | Failure::Tls);
-                self.sessions.refused += u64::from(!got_in && at_the_door);
+                let at_the_door = match why {
+                    Failure::Connect | Failure::Tls => !connected,
+                    Failure::Busy => !served,
+                    _ => false,
+                };
+                self.sessions.refused += u64::from(at_the_door);
             }
         }
     }

@@ -91,6 +91,7 @@ impl Visitor {
                     return Ok(request.path);
                 }
                 200..=299 => return Err(Failure::WrongPage),
+                503 if self.reply.retry_after => return Err(Failure::Busy),
                 500.. => return Err(Failure::ServerError),
                 301 | 302 | 303 | 307 | 308 if left > 0 => {
                     left -= 1;

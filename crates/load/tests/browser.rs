@@ -67,6 +67,35 @@ fn a_redirect_to_another_host_or_without_end_is_a_failure() {
     }
 }
 
+/// As a guard does: whoever begins is told to come later; and, half way, a session that was let in.
+#[test]
+fn who_is_told_to_come_later_is_refused_and_that_is_no_error_of_the_server() {
+    let busy = || reply("503 Service Unavailable", "Retry-After: 5\r\n", "");
+    let at_the_door = Site::start(move |_| busy());
+    let summary = go(&at_the_door.options(ONE_PAGE));
+    let kinds: Vec<_> = summary.failures_by_kind.keys().copied().collect();
+    assert_eq!(kinds, [Failure::Busy]);
+    assert!(summary.sessions.refused > 0);
+    assert_eq!(summary.sessions.refused, summary.sessions.broken);
+
+    let inside = Site::start(move |r| if r.path == "/a" { ok("A") } else { busy() });
+    let two_pages = ONE_PAGE
+        .replace("/shop/page", "/a")
+        .replace("marker = \"PAGE\"", "marker = \"A\"")
+        .replace("next = { end = 1 }", "next = { second = 1 }")
+        + "[[interaction]]\nname = \"second\"\npath = \"/b\"\nmarker = \"B\"\nnext = { end = 1 }\n";
+    let sessions = go(&inside.options(&two_pages)).sessions;
+    assert!(sessions.broken > 0);
+    assert_eq!(sessions.refused, 0);
+
+    let failing = Site::start(|_| reply("503 Service Unavailable", "", ""));
+    let kinds: Vec<_> = go(&failing.options(ONE_PAGE))
+        .failures_by_kind
+        .into_keys()
+        .collect();
+    assert_eq!(kinds, [Failure::ServerError]);
+}
+
 #[test]
 fn a_form_is_posted_with_values_of_the_page_and_its_redirect_is_got() {
     let site = Site::start(

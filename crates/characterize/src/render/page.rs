@@ -177,8 +177,8 @@ fn head(i: usize, c: &Count, p: &Parameters) -> String {
     }
     if let Some(far) = curve.far {
         let sessions = far
-            .completed
-            .map(|s| format!(", {} of sessions", percent(s)))
+            .sessions()
+            .map(|said| format!(", {said}"))
             .unwrap_or_default();
         facts.push((
             "far end",
@@ -216,10 +216,29 @@ fn section(c: &Count, p: &Parameters, several: bool) -> String {
         .map(|n| format!("<p class=note>{}</p>", escape(n)))
         .collect();
     format!(
-        "{}<h2>Every point{on}</h2>{notes}<div class=panel>{}</div>",
+        "{}{}<h2>Every point{on}</h2>{notes}<div class=panel>{}</div>",
         sides(c, p, &on),
+        guarded(c, p, &on),
         tables::points(c, p)
     )
+}
+
+/// What the guard did, if there is one.
+fn guarded(c: &Count, p: &Parameters, on: &str) -> String {
+    let Some(table) = tables::guarded(c, p) else {
+        return String::new();
+    };
+    let observed = c
+        .points
+        .iter()
+        .flat_map(|p| &p.guard)
+        .any(|g| g.mode == "observe");
+    let said = if observed {
+        "It observes: it refused nobody, and the reasons count those whom it would have refused."
+    } else {
+        "Reasons are the guard's own counts of connections and requests; all else is what the visitors saw. Response times are of those who were let in."
+    };
+    format!("<h2>What the guard did{on}</h2><div class=panel>{table}<p class=note>{said}</p></div>")
 }
 
 fn sides(c: &Count, p: &Parameters, on: &str) -> String {

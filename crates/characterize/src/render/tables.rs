@@ -1,5 +1,6 @@
 //! Tables of the page.
 
+use crate::guarded::{Guarded, REASONS};
 use crate::measured::{Handshakes, Point};
 use crate::plan::Parameters;
 use crate::result::Count;
@@ -24,22 +25,24 @@ pub fn points(count: &Count, p: &Parameters) -> String {
         .as_ref()
         .map(|c| c.judged.as_slice())
         .unwrap_or_default();
-    let tls = count
-        .points
-        .iter()
-        .any(|p| p.load.handshakes != Handshakes::default());
+    let any = |of: fn(&Point) -> bool| count.points.iter().any(of);
+    let there = Columns {
+        tls: any(|p| p.load.handshakes != Handshakes::default()),
+        refused: any(|p| p.load.refused() > 0),
+    };
     let rows: String = count
         .points
         .iter()
         .map(|p| {
             let how = judged.iter().find(|j| j.rate == p.rate).copied();
-            row(p, how, count.probe.as_ref().map_or(1.0, |p| p.clicks), tls)
+            let clicks = count.probe.as_ref().map_or(1.0, |p| p.clicks);
+            row(p, how, clicks, there)
         })
         .collect();
     let load = loadline_plot::escape(&p.load_unit());
     let names: Vec<&str> = COLUMNS
         .into_iter()
-        .filter(|name| tls || !OF_TLS.contains(name))
+        .filter(|name| there.has(name))
         .map(|name| {
             if name == COLUMNS[0] {
                 load.as_str()
@@ -54,7 +57,7 @@ pub fn points(count: &Count, p: &Parameters) -> String {
     )
 }
 
-const COLUMNS: [&str; 16] = [
+const COLUMNS: [&str; 17] = [
     "sessions/s",
     "throughput/s",
     "goodput/s",
@@ -64,6 +67,7 @@ const COLUMNS: [&str; 16] = [
     "p95",
     "p99",
     "completed",
+    "refused/s",
     "timeouts/s",
     "errors/s",
     "full",
@@ -72,10 +76,27 @@ const COLUMNS: [&str; 16] = [
     "generator",
     "",
 ];
-/// Columns that a server without TLS has nothing for.
-const OF_TLS: [&str; 2] = ["full", "resumed"];
 
-fn row(p: &Point, how: Option<Judged>, clicks: f64, tls: bool) -> String {
+/// Which of the columns have something to say of a server.
+#[derive(Clone, Copy)]
+struct Columns {
+    /// It has TLS.
+    tls: bool,
+    /// It refused somebody.
+    refused: bool,
+}
+
+impl Columns {
+    fn has(self, name: &str) -> bool {
+        match name {
+            "full" | "resumed" => self.tls,
+            "refused/s" => self.refused,
+            _ => true,
+        }
+    }
+}
+
+fn row(p: &Point, how: Option<Judged>, clicks: f64, there: Columns) -> String {
     let l = &p.load;
     let share = |s: Option<f64>| s.map_or("-".into(), percent);
     let time = |t: f64| {
@@ -92,10 +113,11 @@ fn row(p: &Point, how: Option<Judged>, clicks: f64, tls: bool) -> String {
             escape(why)
         ),
         (None, Some(j)) => {
-            let class = if j.how == Judgement::Holds {
-                "holds"
-            } else {
-                "fails"
+            let class = match j.how {
+                Judgement::Holds => "holds",
+                // No failure: what is let in is served as it should be.
+                Judgement::Refused => "doubt",
+                _ => "fails",
             };
             let runs = if j.runs > 1 {
                 format!(" in {} runs together", j.runs)
@@ -121,6 +143,7 @@ fn row(p: &Point, how: Option<Judged>, clicks: f64, tls: bool) -> String {
         time(l.response.p95_ms),
         time(l.response.p99_ms),
         share(l.completed_share()),
+        figure(l.refused_per_s()),
         figure(l.timeouts_per_s()),
         figure(l.errors_per_s()),
         l.handshakes.full.to_string(),
@@ -130,7 +153,7 @@ fn row(p: &Point, how: Option<Judged>, clicks: f64, tls: bool) -> String {
     ]
     .iter()
     .zip(COLUMNS)
-    .filter(|(_, name)| tls || !OF_TLS.contains(name))
+    .filter(|(_, name)| there.has(name))
     .map(|(t, _)| cell(t))
     .collect();
     let class = if p.search { " class=search" } else { "" };
@@ -142,9 +165,66 @@ fn short(how: Judgement) -> &'static str {
     match how {
         Judgement::Holds => "holds",
         Judgement::Goodput => "goodput below 95%",
+        Judgement::Refused => "more than 5% refused",
         Judgement::Slow => "too slow",
         Judgement::Generator => "the generator's limit",
     }
+}
+
+/// What the guard did at each point; none without a guard.
+pub fn guarded(count: &Count, p: &Parameters) -> Option<String> {
+    let points: Vec<(&Point, &Guarded)> = count
+        .points
+        .iter()
+        .filter_map(|p| Some((p, p.guard.as_ref()?)))
+        .collect();
+    if points.is_empty() {
+        return None;
+    }
+    let reasons: Vec<&str> = REASONS
+        .into_iter()
+        .map(|(_, words)| words)
+        .filter(|words| points.iter().any(|(_, g)| g.refused.contains_key(*words)))
+        .collect();
+    let load = escape(&p.load_unit());
+    let mut names = vec![load.as_str(), "mode", "let in", "of them completed", "p95"];
+    names.extend(&reasons);
+    names.push("");
+    let share = |s: Option<f64>| s.map_or("-".into(), percent);
+    let rows: String = points
+        .iter()
+        .map(|(p, g)| {
+            let l = &p.load;
+            let mut cells = vec![
+                figure(p.rate),
+                escape(&format!("{} {}", g.mode, g.objective)),
+                share(l.refused_share().map(|refused| 1.0 - refused)),
+                share(l.kept_share()),
+                if l.response.count > 0 {
+                    ms(l.response.p95_ms)
+                } else {
+                    "-".into()
+                },
+            ];
+            cells.extend(reasons.iter().map(|words| match g.refused.get(*words) {
+                Some(n) => figure(*n as f64),
+                None => "-".into(),
+            }));
+            let remark = match (&g.not_told, g.stalled, g.errors) {
+                (Some(why), ..) => escape(&format!("it did not say: {why}")),
+                (None, true, _) => "it let everybody in: its loop did not run".to_owned(),
+                (None, false, 0) => String::new(),
+                (None, false, n) => format!("{n} errors inside of it: see the server's log"),
+            };
+            let cells: String = cells.iter().map(|t| cell(t)).collect();
+            let class = if p.search { " class=search" } else { "" };
+            format!("<tr{class}>{cells}<td class=remark>{remark}</td></tr>")
+        })
+        .collect();
+    Some(format!(
+        "<table class=points>{}<tbody>{rows}</tbody></table>",
+        header(&names)
+    ))
 }
 
 /// Mean time per connection by phase, below against above.

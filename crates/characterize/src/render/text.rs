@@ -44,9 +44,7 @@ fn line(count: &Count, p: &Parameters) -> String {
         ));
     }
     if let Some(far) = curve.far.filter(|f| f.multiple > 1.5) {
-        let sessions = far
-            .completed
-            .map(|s| format!(", {} of sessions", percent(s)));
+        let sessions = far.sessions().map(|said| format!(", {said}"));
         parts.push(format!(
             "at {}x: {} of it{}{}",
             far_multiple(far.multiple),

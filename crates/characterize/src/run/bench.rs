@@ -27,6 +27,10 @@ pub trait Bench {
     fn attach(&mut self, dir: &Path) -> Result<Recorded>;
     /// Nothing of it counts; what became of it, if that can be told.
     fn warm_up(&mut self) -> Result<Option<Warmth>>;
+    /// Whether the server has a guard, for the notes.
+    fn find_guard(&mut self) -> Result<Option<String>> {
+        Ok(None)
+    }
     /// Where to look. None if the user wants to stop.
     fn probe(&mut self, cpus: u32) -> Result<Option<Probe>>;
     /// One load. None if the user wants to stop.

@@ -99,7 +99,7 @@ fn time(seconds: f64) -> String {
 }
 
 /// Reads a pipe to its end, so that the process never waits for us.
-fn drain(mut from: impl Read + Send + 'static) -> JoinHandle<String> {
+pub fn drain(mut from: impl Read + Send + 'static) -> JoinHandle<String> {
     std::thread::spawn(move || {
         let mut bytes = Vec::new();
         // A pipe that breaks has said what it had to say.

@@ -9,8 +9,10 @@ use anyhow::{Result, anyhow};
 use super::Refused;
 use super::bench::{Bench, Traced, Used, remove, settle, sleep};
 use super::generator::{Generator, Offered, Running};
+use super::guard::{Found, Guard};
 use super::recorder::{self, Recorded};
 use super::server::Server;
+use crate::guarded::{Figures, Guarded};
 use crate::measured::{Load, Point, Probe};
 use crate::plan::Parameters;
 use crate::result::Layout;
@@ -41,6 +43,8 @@ const UNKNOWN: &str = "the server's process is not known: give its --pid";
 /// Visitors at an HTTP server.
 pub struct Http<'a> {
     pub server: Server,
+    /// Its guard, as long as it may have one.
+    pub guard: Option<Guard>,
     /// The `loadline` binary.
     pub exe: &'a Path,
     pub generator: &'a Generator,
@@ -75,6 +79,11 @@ impl Http<'_> {
         load
     }
 
+    /// What its guard says now; none without a guard.
+    fn figures(&self) -> Option<Result<Vec<Figures>>> {
+        self.guard.as_ref().map(|guard| guard.figures(self.stop))
+    }
+
     /// CPU seconds until now; none if the server's process is not known.
     fn used(&self) -> Option<Used> {
         let server = self.server.cpu_seconds()?;
@@ -84,6 +93,17 @@ impl Http<'_> {
             self.layout,
             self.watch,
         ))
+    }
+}
+
+/// Between two looks at a guard. One that does not answer under load has not told; that spoils no point.
+fn did(before: Result<Vec<Figures>>, after: Result<Vec<Figures>>) -> Option<Guarded> {
+    match (before, after) {
+        (Ok(before), Ok(after)) => Guarded::between(&before, &after),
+        (Err(e), _) | (_, Err(e)) => Some(Guarded {
+            not_told: Some(format!("{e:#}")),
+            ..Guarded::default()
+        }),
     }
 }
 
@@ -157,9 +177,11 @@ impl Bench for Http<'_> {
         let offered = Offered::Rate(rate);
         let run = self.start(offered, p.warmup_s, p.duration_s)?;
         sleep(p.warmup_s, self.stop);
+        let figures = self.figures();
         let before = self.used();
         let load = self.finish(run);
         let cpu = before.zip(self.used()).map(|(a, b)| b.since(&a));
+        let guard = figures.zip(self.figures()).and_then(|(a, b)| did(a, b));
         // What the server said when it died counts for more than what the generator made of it.
         self.server.check()?;
         let Some(load) = load? else {
@@ -172,7 +194,28 @@ impl Bench for Http<'_> {
             search,
             load,
             cpu,
+            guard,
         }))
+    }
+
+    fn find_guard(&mut self) -> Result<Option<String>> {
+        let Some(guard) = &self.guard else {
+            return Ok(None);
+        };
+        let (there, note) = match guard.find(self.stop)? {
+            Found::There(said) => (true, Some(format!("guarded by {said}"))),
+            Found::None => (false, None),
+            Found::Unknown(why) => (
+                false,
+                Some(format!(
+                    "whether the server has a guard is not known: {why}"
+                )),
+            ),
+        };
+        if !there {
+            self.guard = None;
+        }
+        Ok(note)
     }
 
     /// Attaches the recorder once to a server that has nothing to do. HotSpot throws its compiled code

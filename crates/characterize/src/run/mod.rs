@@ -6,6 +6,7 @@
 mod bench;
 mod child;
 mod generator;
+mod guard;
 mod layout;
 mod measure;
 mod options;
@@ -35,6 +36,7 @@ use crate::traced::Side;
 use crate::verdict::verdict;
 use bench::{Bench, Traced};
 use generator::Generator;
+use guard::Guard;
 use measure::Http;
 use recorder::Recorded;
 use server::{Ready, Server};
@@ -245,6 +247,11 @@ impl Part {
             say(Event::Note(format!("{name}: {note}")));
             self.notes.push(note);
         }
+        // A guard of requests begins with the first.
+        if let Some(note) = bench.find_guard()? {
+            say(Event::Note(format!("{name}: {note}")));
+            self.notes.push(note);
+        }
         while let Some(step) = step::next(p, objective, &self.done) {
             if stop.load(Ordering::Relaxed) {
                 break;
@@ -352,6 +359,12 @@ impl Part {
                 stop,
             })),
             (None, Some(server)) => Some(Box::new(Http {
+                guard: Guard::of(
+                    options.guard.as_deref(),
+                    &options.exe,
+                    server.pid(),
+                    &layout.generator,
+                )?,
                 server,
                 exe: &options.exe,
                 generator,

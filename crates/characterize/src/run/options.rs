@@ -50,6 +50,8 @@ pub struct Options {
     pub owned: Option<String>,
     /// Processes whose CPU use is noted at each point, by name.
     pub watch: BTreeMap<String, i32>,
+    /// A command that prints what the server's guard says; none: the server's process is asked.
+    pub guard: Option<String>,
 }
 
 /// What happens, for whoever shows it.

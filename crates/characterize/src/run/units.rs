@@ -247,6 +247,7 @@ impl Bench for Units<'_> {
             };
         }
         Ok(Some(Point {
+            guard: None,
             cpus,
             rate,
             search,

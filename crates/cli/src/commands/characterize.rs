@@ -88,6 +88,10 @@ pub struct Args {
     /// Note the CPU use of another process at each point, a database's for example
     #[arg(long, value_name = "NAME=PID", value_parser = watched)]
     watch: Vec<(String, i32)>,
+    /// A command that prints what the server's guard says, as JSON: of a server on another machine
+    /// "ssh shop loadline guard shop --json", or curl and its actuator [default: the server's process is asked]
+    #[arg(long, value_name = "COMMAND", conflicts_with = "units")]
+    guard: Option<String>,
     /// The report's folder [default: NAME.characterize]
     #[arg(short, long, value_name = "DIR")]
     out: Option<PathBuf>,
@@ -150,6 +154,7 @@ pub fn run(args: Args) -> Result<ExitCode> {
         restart: args.restart,
         owned: args.i_own_this_target,
         watch: args.watch.into_iter().collect::<BTreeMap<_, _>>(),
+        guard: args.guard,
     };
     let stop = interrupt::flag()?;
     let mut display = Display::new(&options.parameters);
@@ -378,6 +383,12 @@ fn line(p: &Point, (load, work): &(String, &str)) -> String {
         Some(_) => "   (the generator's limit)",
         None => "",
     };
+    let refused = match p.load.refused_share() {
+        Some(share) if p.load.sessions.refused > 0 => {
+            format!("refused {:>3.0}%   ", 100.0 * share)
+        }
+        _ => String::new(),
+    };
     let completed = p.load.completed_share().map_or(String::new(), |s| {
         format!("sessions completed {:>3.0}%   ", 100.0 * s)
     });
@@ -386,7 +397,7 @@ fn line(p: &Point, (load, work): &(String, &str)) -> String {
         .as_ref()
         .map_or("-".into(), |c| format!("{:.2}", c.server));
     format!(
-        "  {} CPU{}  {:>8} {load}   {:>7.1} {work}   p95 {:>8} ms   {completed}CPU {cpu}{limit}",
+        "  {} CPU{}  {:>8} {load}   {:>7.1} {work}   p95 {:>8} ms   {completed}{refused}CPU {cpu}{limit}",
         p.cpus,
         if p.cpus == 1 { " " } else { "s" },
         p.rate,

@@ -9,6 +9,7 @@ pub mod diff;
 pub mod doctor;
 pub mod dump;
 pub mod export;
+pub mod guard;
 pub mod import;
 pub mod load;
 pub mod model;

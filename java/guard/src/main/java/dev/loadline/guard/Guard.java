@@ -13,6 +13,8 @@ import dev.loadline.guard.policy.Priority;
 import dev.loadline.guard.policy.Standing;
 import dev.loadline.guard.policy.Verdict;
 import java.net.InetAddress;
+import java.util.Collection;
+import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.IntSupplier;
 import java.util.function.LongSupplier;
@@ -203,6 +205,16 @@ public final class Guard implements AutoCloseable {
      */
     public void workerQueue(IntSupplier length) {
         workerQueue.length(length);
+    }
+
+    /**
+     * The same for a server whose events begin on event loops: they wait there, in no queue that is counted. How late each loop runs
+     * a task is measured, a hundred times a second while somebody comes.
+     *
+     * @param loops of which each runs what it is given on its one thread, in order
+     */
+    public void eventLoops(Collection<? extends Executor> loops) {
+        workerQueue.loops(new LoopLag(loops, nanoTime));
     }
 
     private int handshakesAtATime() {

@@ -158,6 +158,12 @@ public final class GuardedConnection extends Candidate {
         guard.runsEvent();
     }
 
+    /** Another worker goes on with it, for which it waited since it was dispatched, and in no queue before that. */
+    public void wentOn() {
+        guard.counters().queuedNanos.add(sinceDispatched());
+        guard.runsEvent();
+    }
+
     private long sinceDispatched() {
         long at = dispatchedNanos;
         return isTime(at) ? Math.max(0, System.nanoTime() - at) : 0;

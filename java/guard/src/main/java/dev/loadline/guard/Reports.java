@@ -9,7 +9,7 @@ import java.util.Map;
 import javax.management.JMException;
 import javax.management.ObjectName;
 
-/** What is told of the guard: JMX, log lines, JFR events, marks in Loadline's recordings. */
+/** What is told of the guard: JMX, a system property, log lines, JFR events, marks in Loadline's recordings. */
 final class Reports implements GuardMXBean {
     private static final System.Logger LOG = System.getLogger("loadline-guard");
     private static final long ERROR_LOG_NANOS = 60_000_000_000L;
@@ -18,6 +18,7 @@ final class Reports implements GuardMXBean {
 
     private final Guard guard;
     private final Counters counters;
+    private final Published published;
     private ObjectName objectName;
     private volatile Measured measured = new Measured(new Delay.Tick(1, 1, 0, 0, 0, 0, 0, Double.NaN), "not measured yet", 0, 0);
     /** When an error of a kind was logged last. */
@@ -38,9 +39,11 @@ final class Reports implements GuardMXBean {
     Reports(Guard guard) {
         this.guard = guard;
         counters = guard.counters();
+        published = new Published(guard);
     }
 
     void open() {
+        published.open();
         try {
             objectName = new ObjectName("dev.loadline:type=Guard,name=" + ObjectName.quote(guard.name().replace("\"", "")));
             ManagementFactory.getPlatformMBeanServer().registerMBean(this, objectName);
@@ -51,6 +54,7 @@ final class Reports implements GuardMXBean {
     }
 
     void close() {
+        published.close();
         if (objectName != null) {
             try {
                 ManagementFactory.getPlatformMBeanServer().unregisterMBean(objectName);
@@ -121,6 +125,7 @@ final class Reports implements GuardMXBean {
             info(ended(episode));
             episode = null;
         }
+        published.publish();
         if (episode == null) {
             calm = new Calm(counters.refusedNew.sum(), counters.refusedClaims.sum(), counters.refused(Refused.SHED_REQUEST).sum());
         }

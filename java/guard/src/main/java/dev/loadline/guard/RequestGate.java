@@ -85,13 +85,12 @@ public final class RequestGate implements AutoCloseable {
     }
 
     /**
-     * The same for a server whose requests begin on event loops: they wait there, in no queue that is counted. How late each loop runs
-     * a task is measured, a hundred times a second while requests come.
+     * The same for a server whose requests begin on event loops.
      *
-     * @param loops of which each runs what it is given on its one thread, in order
+     * @param loops see {@link Guard#eventLoops}
      */
     public void eventLoops(Collection<? extends Executor> loops) {
-        queue.loops(new LoopLag(loops, guard::nanoTime));
+        guard.eventLoops(loops);
     }
 
     /**

@@ -64,6 +64,16 @@ public final class Serving {
 
     public void begin() {
         connection.begun();
+        runs();
+    }
+
+    /** In place of {@link #begin}, on another thread than that on which the event came: it has been handed over, and waited for that alone. */
+    public void goOn() {
+        connection.wentOn();
+        runs();
+    }
+
+    private void runs() {
         handshakeNanos = 0;
         beginNanos = VirtualThreads.threadNanos();
         CURRENT.set(this);

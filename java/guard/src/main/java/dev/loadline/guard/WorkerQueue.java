@@ -42,9 +42,9 @@ final class WorkerQueue {
         this.loops = loops;
     }
 
-    /** Whether its length is known. */
+    /** Whether its length is known, or how late the loops are. */
     boolean isKnown() {
-        return length != UNKNOWN;
+        return length != UNKNOWN || loops != null;
     }
 
     /** Somebody came out of it. */

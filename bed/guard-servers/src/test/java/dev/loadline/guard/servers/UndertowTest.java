@@ -1,10 +1,13 @@
 package dev.loadline.guard.servers;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.loadline.guard.BusyForTest;
 import dev.loadline.guard.Guard;
 import dev.loadline.guard.servlet.GuardFilter;
+import dev.loadline.guard.undertow.ConnectionGuard;
 import dev.loadline.guard.undertow.GuardHandler;
 import io.undertow.Undertow;
 import io.undertow.UndertowOptions;
@@ -94,6 +97,56 @@ class UndertowTest {
         public void close() {
             undertow.stop();
             guard.close();
+        }
+    }
+
+    /** Without servlets, over TLS. */
+    private static final class TlsServer implements ShopServer {
+        private final ConnectionGuard guard;
+        private final Undertow undertow;
+
+        TlsServer(int port, String options) throws Exception {
+            guard = new ConnectionGuard(Tls.ofServer(), HandlerServer::serve, options);
+            undertow = Undertow.builder().addHttpsListener(port, "127.0.0.1", guard.sslContext()).setServerOption(UndertowOptions.ENABLE_HTTP2, true)
+                .setHandler(guard).build();
+            undertow.start();
+        }
+
+        @Override
+        public int port() {
+            return ((InetSocketAddress) undertow.getListenerInfo().get(0).getAddress()).getPort();
+        }
+
+        @Override
+        public Guard guard() {
+            return guard.guard();
+        }
+
+        @Override
+        public void close() {
+            undertow.stop();
+            guard.close();
+        }
+    }
+
+    /** Who is silent is not closed by the guard: it sees a connection's engine, and not its socket. */
+    @Test
+    void new_connections_are_told_apart_before_any_cryptography() throws Exception {
+        TlsScenario.lanes(TlsServer::new, false);
+    }
+
+    @Test
+    void a_crowd_of_new_connections_breaks_no_session_that_is_there() throws Exception {
+        TlsScenario.crowd(TlsServer::new);
+    }
+
+    @Test
+    void a_connection_for_a_probe_does_not_speak_http_2() throws Exception {
+        try (var server = new TlsServer(0, "cpus=1; fullCost=80000s")) {
+            BusyForTest.makeBusy(server.guard());
+            assertEquals("h2", TlsScenario.negotiated(server, "127.0.0.5"));
+            assertEquals("http/1.1", TlsScenario.negotiated(server, "127.0.0.6"));
+            assertEquals(1, server.guard().figures().getProbes());
         }
     }
 

@@ -1,5 +1,6 @@
 package dev.loadline.guard.spring;
 
+import dev.loadline.guard.GuardSettings;
 import dev.loadline.guard.RequestClassifier;
 import dev.loadline.guard.micrometer.GuardMetrics;
 import io.micrometer.core.instrument.binder.MeterBinder;
@@ -18,8 +19,8 @@ import org.springframework.core.Ordered;
 import org.springframework.core.env.Environment;
 
 /**
- * Guards a web application, unless {@code loadline.guard.enabled=false}: the connections of its Tomcat where that has TLS,
- * else the requests of its servlets, on whatever server.
+ * Guards a web application, unless {@code loadline.guard.enabled=false}: the connections of its Tomcat or Jetty where that has TLS,
+ * else its requests, on whatever server, be they of servlets or of WebFlux.
  */
 @AutoConfiguration
 @ConditionalOnWebApplication
@@ -42,6 +43,17 @@ public class GuardAutoConfiguration {
         }
     }
 
+    /** The same of Jetty, from 12 on. */
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnClass(name = "org.eclipse.jetty.server.Handler$Wrapper")
+    static class JettyConnections {
+        /** Static, as that of Tomcat's. */
+        @Bean
+        static GuardedJettys loadlineGuardedJettys(Environment environment, GuardInUse inUse, ObjectProvider<RequestClassifier> classifier) {
+            return new GuardedJettys(environment, inUse, classifier);
+        }
+    }
+
     /** Its requests. */
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnWebApplication(type = ConditionalOnWebApplication.Type.SERVLET)
@@ -58,6 +70,17 @@ public class GuardAutoConfiguration {
             registration.setOrder(Ordered.HIGHEST_PRECEDENCE);
             registration.setDispatcherTypes(EnumSet.of(DispatcherType.REQUEST, DispatcherType.ASYNC));
             return registration;
+        }
+    }
+
+    /** The requests of a reactive one. */
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnWebApplication(type = ConditionalOnWebApplication.Type.REACTIVE)
+    static class ReactiveRequests {
+        @Bean
+        RequestsWebFilter loadlineGuardReactiveRequests(Environment environment, GuardInUse inUse, ObjectProvider<RequestClassifier> classifier) {
+            return new RequestsWebFilter(GuardSettings.ofTable(GuardOptions.table(environment)), classifier.getIfAvailable(),
+                GuardOptions.requests(environment), inUse);
         }
     }
 

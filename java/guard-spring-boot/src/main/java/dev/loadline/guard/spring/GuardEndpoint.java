@@ -1,5 +1,6 @@
 package dev.loadline.guard.spring;
 
+import dev.loadline.guard.Figures;
 import dev.loadline.guard.Guard;
 import dev.loadline.guard.GuardMXBean;
 import java.util.LinkedHashMap;
@@ -25,30 +26,9 @@ class GuardEndpoint {
         if (guard == null) {
             return Map.of("guarded", false);
         }
-        GuardMXBean figures = guard.figures();
         var said = new LinkedHashMap<String, Object>();
         said.put("guarded", true);
-        said.put("guards", inUse.guardsConnections() ? "connections" : "requests");
-        said.put("mode", figures.getMode());
-        said.put("objective", figures.getObjective());
-        said.put("refusing", figures.isRefusing());
-        said.put("stalled", figures.isStalled());
-        said.put("cpus", figures.getCpus());
-        said.put("utilization", figures.getUtilization());
-        said.put("delayMillis", figures.getDelayMillis());
-        said.put("targetDelayMillis", figures.getTargetDelayMillis());
-        said.put("connections", figures.getConnections());
-        said.put("openConnections", figures.getOpenConnections());
-        said.put("fullHandshakes", figures.getFullHandshakes());
-        said.put("resumedHandshakes", figures.getResumedHandshakes());
-        said.put("requests", figures.getRequests());
-        said.put("newSessions", figures.getNewSessions());
-        said.put("returningSessions", figures.getReturningSessions());
-        said.put("refusedNew", figures.getRefusedNew());
-        said.put("refusedClaims", figures.getRefusedClaims());
-        said.put("shedRequests", figures.getShedRequests());
-        said.put("probes", figures.getProbes());
-        said.put("errors", figures.getErrors());
+        said.putAll(Figures.of(guard));
         return said;
     }
 

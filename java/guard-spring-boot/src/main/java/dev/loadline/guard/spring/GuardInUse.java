@@ -1,16 +1,20 @@
 package dev.loadline.guard.spring;
 
 import dev.loadline.guard.Guard;
+import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Supplier;
 
 /** The guard that an application has: its connector's, which knows more, or else that of its requests. */
 final class GuardInUse {
-    private volatile Supplier<Guard> ofConnections = () -> null;
+    /** Of each server that may be on the class path, of which one runs. */
+    private final List<Supplier<Guard>> ofConnections = new CopyOnWriteArrayList<>();
     private volatile Supplier<Guard> ofRequests = () -> null;
 
     void ofConnections(Supplier<Guard> guard) {
-        ofConnections = guard;
+        ofConnections.add(guard);
     }
 
     void ofRequests(Supplier<Guard> guard) {
@@ -19,11 +23,14 @@ final class GuardInUse {
 
     /** Whether there is a connector that guards; known when the server has started. */
     boolean guardsConnections() {
-        return ofConnections.get() != null;
+        return connections().isPresent();
+    }
+
+    private Optional<Guard> connections() {
+        return ofConnections.stream().map(Supplier::get).filter(Objects::nonNull).findFirst();
     }
 
     Optional<Guard> guard() {
-        Guard connections = ofConnections.get();
-        return Optional.ofNullable(connections != null ? connections : ofRequests.get());
+        return connections().or(() -> Optional.ofNullable(ofRequests.get()));
     }
 }

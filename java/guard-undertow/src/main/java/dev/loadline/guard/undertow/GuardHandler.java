@@ -1,18 +1,17 @@
 package dev.loadline.guard.undertow;
 
-import dev.loadline.guard.BusyPage;
 import dev.loadline.guard.Guard;
 import dev.loadline.guard.GuardSettings;
 import dev.loadline.guard.GuardedRequest;
 import dev.loadline.guard.RequestGate;
 import dev.loadline.guard.ServerAnswer;
 import dev.loadline.guard.ServerRequest;
+import dev.loadline.guard.Serving;
 import io.undertow.server.HttpHandler;
 import io.undertow.server.HttpServerExchange;
 import io.undertow.util.HeaderValues;
 import io.undertow.util.Headers;
-import io.undertow.util.StatusCodes;
-import java.nio.ByteBuffer;
+import io.undertow.util.Protocols;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -61,7 +60,7 @@ public final class GuardHandler implements HttpHandler, AutoCloseable {
         if (asked == null) {
             next.handleRequest(exchange);
         } else if (asked.refused()) {
-            refuse(exchange);
+            BusyAnswer.send(gate.guard().busy(), false, exchange);
         } else {
             exchange.addExchangeCompleteListener((served, others) -> {
                 asked.ended(() -> answer(served));
@@ -93,15 +92,6 @@ public final class GuardHandler implements HttpHandler, AutoCloseable {
             wait.never();
             throw e;
         }
-    }
-
-    private void refuse(HttpServerExchange exchange) {
-        BusyPage busy = gate.guard().busy();
-        exchange.setStatusCode(StatusCodes.SERVICE_UNAVAILABLE);
-        exchange.getResponseHeaders().put(Headers.RETRY_AFTER, busy.retryAfter());
-        exchange.getResponseHeaders().put(Headers.CACHE_CONTROL, "no-store");
-        exchange.getResponseHeaders().put(Headers.CONTENT_TYPE, busy.contentType());
-        exchange.getResponseSender().send(ByteBuffer.wrap(busy.body()));
     }
 
     private static ServerAnswer answer(HttpServerExchange served) {
@@ -136,6 +126,11 @@ public final class GuardHandler implements HttpHandler, AutoCloseable {
         public String peer() {
             var address = exchange.getSourceAddress();
             return address == null || address.getAddress() == null ? null : address.getAddress().getHostAddress();
+        }
+
+        @Override
+        public boolean onGuardedConnection() {
+            return Serving.isGuarded() && !exchange.getProtocol().equals(Protocols.HTTP_2_0);
         }
 
         @Override
