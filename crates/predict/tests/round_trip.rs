@@ -280,6 +280,7 @@ fn question(text: String) -> Question {
         file: "known.toml".into(),
         settings: Vec::new(),
         load: "rate".into(),
+        schedule: None,
         p95: Some(0.1),
         over: Vec::new(),
         sensitivities: false,
