@@ -2,12 +2,7 @@
 
 import glob
 import os
-import socket
-import ssl
 import sys
-import time
-import urllib.error
-import urllib.request
 import zipfile
 
 import guardsite
@@ -24,9 +19,7 @@ class Answering(guardsite.Site):
     """A running application; ready when its port answers. `command` gets the port and gives the command line."""
 
     def __init__(self, name, command, on, scheme="http"):
-        with socket.socket() as s:
-            s.bind(("127.0.0.1", 0))
-            port = s.getsockname()[1]
+        port = server.free_port()
         server.Server.__init__(self, name, lambda _: command(port), on)
         self.port, self.scheme = port, scheme
 
@@ -35,22 +28,7 @@ class Answering(guardsite.Site):
         return f"{self.scheme}://127.0.0.1:{self.port}"
 
     def ready(self):
-        anybody = ssl.create_default_context()
-        anybody.check_hostname, anybody.verify_mode = False, ssl.CERT_NONE
-        end = time.monotonic() + server.START_S
-        while True:
-            try:
-                with urllib.request.urlopen(self.url, timeout=10, context=anybody) as answer:
-                    answer.read()
-                return self
-            except urllib.error.HTTPError:
-                return self  # it answers: that it has nothing at / is its own affair
-            except OSError:
-                if self.process.poll() is not None or time.monotonic() > end:
-                    text = self.text()
-                    self.close()
-                    sys.exit(f"the application ({self.name}) did not answer:\n{text[-3000:]}")
-                time.sleep(0.2)
+        return server.answers(self, "the application", self.scheme)
 
 
 def unpacked(jar, folder):

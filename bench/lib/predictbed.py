@@ -1,7 +1,8 @@
-"""The auction site as bench/predict needs it: warm on the CPUs of a cell, driven at a load, and recorded.
+"""A server as bench/predict needs it: warm on the CPUs of a cell, driven at a load, and recorded.
 
-The generator has CPU 1, the server CPU 0 (or both, where a cell says so). `reference` is what CPU 0 does of a fixed
-piece of work in a second: this kind of machine changes its speed, and a prediction cannot know to what."""
+The generator has CPU 1, the server CPU 0 (or both have both, where a cell says so); the database's own process, if the site
+has one, CPU 1. `reference` is what CPU 0 does of a fixed piece of work in a second: this kind of machine changes its
+speed, and a prediction cannot know to what."""
 
 import hashlib
 import json
@@ -10,15 +11,30 @@ import re
 import subprocess
 import tempfile
 import time
+from dataclasses import dataclass
 
 import harness
-from server import Server
+from server import Server, answers, free_port
 
 LOADLINE = harness.built("loadline")
-JAR = os.path.join(harness.ROOT, "bed", "auction", "target", "auction.jar")
+AGENT = harness.built("loadline-agent.jar")
+AUCTION = os.path.join(harness.ROOT, "bed", "auction", "target", "auction.jar")
 BROWSING = os.path.join(harness.ROOT, "crates", "load", "src", "scenario", "builtin", "browsing.toml")
-THINK = "500ms"
 HEAP = ("-Xms512m", "-Xmx512m")
+
+
+@dataclass(frozen=True)
+class Program:
+    """What is measured: its jar, its scheme, the scenario that walks it, and the think time it is driven with."""
+
+    jar: str = AUCTION
+    scheme: str = "https"
+    walk: str = BROWSING
+    think: str = "500ms"
+
+    @property
+    def ours(self):
+        return self.jar == AUCTION
 
 
 def reference(seconds=0.4):
@@ -46,42 +62,66 @@ def keep_awake(cpus):
     return [subprocess.Popen(["taskset", "-c", cpu, "python3", "-c", spin]) for cpu in cpus.split(",")]
 
 
-def scenario(folder, resume=None):
-    """Path of the browsing scenario, with other shares of resumption if they are given."""
-    with open(BROWSING) as f:
+def descendants(pid):
+    """Processes that a process has begun, and theirs: a site's database."""
+    found = []
+    for task in os.listdir(f"/proc/{pid}/task"):
+        try:
+            with open(f"/proc/{pid}/task/{task}/children") as f:
+                for child in map(int, f.read().split()):
+                    found += [child, *descendants(child)]
+        except FileNotFoundError:
+            continue  # It has ended meanwhile, and its children are another's.
+    return found
+
+
+def scenario(folder, walk, resume=None):
+    """Path of a scenario, with other shares of resumption if they are given."""
+    with open(walk) as f:
         text = f.read()
     if resume is not None:
         text = re.sub(r"(?m)^resume_within = .*", f"resume_within = {resume:.1f}", text)
         text = re.sub(r"(?m)^resume_across = .*", f"resume_across = {resume:.1f}", text)
-    path = os.path.join(folder, f"browsing-{resume}.toml")
+    path = os.path.join(folder, f"walk-{resume}.toml")
     with open(path, "w") as f:
         f.write(text)
     return path
 
 
-class Bed:
-    """A warm site. `options` are the site's own. Use it in a `with`."""
+def start(program, options):
+    """On all CPUs first: the JVM chooses its collector and compiler threads by what it sees, and the JIT has help."""
+    java = ["java", *HEAP, f"-javaagent:{AGENT}", "-jar", program.jar]
+    if program.ours:
+        return Server("auction", lambda file: [*java, "--port", "0", "--port-file", file, "--max-seconds", "900", *options], on="0,1").ready()
+    port = free_port()
+    server = Server(os.path.basename(program.jar), lambda _: [*java, f"--server.port={port}", *options], on="0,1")
+    server.port = port
+    return answers(server, program.jar)
 
-    def __init__(self, options=(), cpus="0", warm=60, again=15):
+
+class Bed:
+    """A warm server. `options` are its own. Use it in a `with`."""
+
+    def __init__(self, program=Program(), options=(), cpus="0", warm=60, again=15):
         self.folder = tempfile.TemporaryDirectory(prefix="predict-")
-        self.cpus = cpus
-        # On all CPUs first: the JVM chooses its collector and compiler threads by what it sees, and the JIT has help.
-        self.server = Server("auction", lambda port: [
-            "java", *HEAP, f"-javaagent:{harness.built('loadline-agent.jar')}", "-jar", JAR, "--port", "0", "--port-file", port,
-            "--max-seconds", "900", *options], on="0,1").ready()
+        self.program, self.cpus = program, cpus
+        self.server = start(program, options)
         self.awake = keep_awake(cpus)
-        self.plain = scenario(self.folder.name)
+        self.plain = scenario(self.folder.name, program.walk)
         self.warm(warm)
         if cpus != "0,1":
             self.server.pin(cpus)
+        # What it waits for is not what it uses.
+        for pid in descendants(self.server.pid):
+            subprocess.run(["taskset", "-acp", "1", str(pid)], check=True, capture_output=True)
         # Probes are placed before anything counts: placing them has methods compiled again.
         subprocess.run([LOADLINE, "arm", str(self.server.pid)], capture_output=True, check=False)
         self.probe = self.closed(again) if again else self.closed(1)
 
     def generator(self, scenario_file, *arguments):
         on = ["taskset", "-c", "1"] if self.cpus != "0,1" else []
-        return [*on, LOADLINE, "load", f"https://127.0.0.1:{self.server.port}", "--insecure", "--scenario", scenario_file, "--json",
-                *map(str, arguments)]
+        return [*on, LOADLINE, "load", f"{self.program.scheme}://127.0.0.1:{self.server.port}",
+                *(["--insecure"] if self.program.scheme == "https" else []), "--scenario", scenario_file, "--json", *map(str, arguments)]
 
     def closed(self, seconds, users=16):
         """Sessions per second of users who do not think: what the site can do at most."""
@@ -115,8 +155,8 @@ class Bed:
         before and after, beside an idle server; recorded meanwhile if `trace` says where to."""
         self.idle()
         before = reference()
-        path = scenario(self.folder.name, resume) if resume is not None else self.plain
-        command = self.generator(path, "--rate", f"{rate:.3f}", "--think", THINK, "--warmup", f"{warmup}s", "-d", f"{seconds}s", "--seed", seed)
+        path = scenario(self.folder.name, self.program.walk, resume) if resume is not None else self.plain
+        command = self.generator(path, "--rate", f"{rate:.3f}", "--think", self.program.think, "--warmup", f"{warmup}s", "-d", f"{seconds}s", "--seed", seed)
         generator = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         recorder = None
         try:

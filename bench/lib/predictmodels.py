@@ -2,7 +2,9 @@
 
 import json
 import math
+import re
 import subprocess
+import tomllib
 
 import harness
 
@@ -13,6 +15,26 @@ INTERACTIONS = {
     "search": ["search_category", "search_region"], "regions": ["browse_regions"], "item": ["view_item"], "user": ["view_user"],
     "bids": ["view_bids"], "images_photo_png": ["photo"],
 }
+
+
+def interactions(program):
+    """Interactions of the scenario by classes of the model, which are called by method and path."""
+    if program.ours:
+        return INTERACTIONS
+    with open(program.walk, "rb") as f:
+        walk = tomllib.load(f)
+    found = {}
+    for one in walk["interaction"]:
+        path = re.sub(r"\{[^}]*\}|\d", "", one["path"].split("?")[0])
+        words = [w.lower() for w in re.split(r"[^A-Za-z]+", path) if w] or ["root"]
+        found.setdefault("_".join(["post"] * ("form" in one) + words), []).append(one["name"])
+    return found
+
+
+def client_cpu(run):
+    """Seconds that the generator took of a CPU per reply."""
+    load = run["load"]
+    return load["generator"]["cpu_seconds"] / (load["seconds"] * load["replies_per_s"])
 
 
 def measured(run, cpus):
@@ -36,18 +58,21 @@ def ms(seconds):
     return None if seconds is None else 1e3 * seconds
 
 
-def simulated(model, rate, settings):
+def simulated(model, rate, settings, client=0.0):
+    """`client` is the generator's CPU per reply on the same machine, which is not the server's utilization."""
     a = answer(model, rate, settings)
     everything = a["all"]
     classes = {n: (1e3 * c["response_time"]["mean"]["value"], 1e3 * c["response_time"]["p95"]) for n, c in a["classes"].items()
                if c["throughput"]["value"] > 0 and c["response_time"]["p95"] is not None}
     machine = next(s for s in a["stations"].values() if s["kind"] == "machine")
-    return {"throughput": everything["throughput"]["value"], "utilization": machine["utilization"]["value"],
+    throughput = everything["throughput"]["value"]
+    others = throughput * client / float(settings.get("cpus", 1))
+    return {"throughput": throughput, "utilization": machine["utilization"]["value"] - others,
             "mean_ms": ms(everything["response_time"]["mean"]["value"]), "p95_ms": ms(everything["response_time"]["p95"]),
             "steady": "problem" not in a, "classes": classes}
 
 
-def textbook(model, recorded, rate, settings, cpus):
+def textbook(model, recorded, rate, settings, cpus, client=0.0):
     """M/M/c with all demands in one exponential service, and an open product-form model (processor sharing, the pauses of
     clients in handshakes as delays). The demand is what the utilization law gives at the recorded rate, by the same fitted
     file; what the response time there has beside it is delay."""
@@ -59,7 +84,8 @@ def textbook(model, recorded, rate, settings, cpus):
     offered = requests * rate / recorded
     used = offered * demand / cpus
     stable = used < 1
-    none = {"throughput": min(offered, cpus / demand), "utilization": min(used, 1.0), "mean_ms": None, "p95_ms": None}
+    carried = min(offered, cpus / demand)
+    none = {"throughput": carried, "utilization": min(used, 1.0) - carried * client / cpus, "mean_ms": None, "p95_ms": None}
     if not stable:
         return {"mmc": none, "product_form": dict(none)}
     wait = erlang_c(cpus, offered * demand)
@@ -97,12 +123,13 @@ def mmc_p95(c, used, service, wait):
     return high
 
 
-def by_class(name, load, run, predicted):
+def by_class(name, load, run, predicted, program):
     """Mean and 95th percentile per class, where interactions and classes are the same."""
+    known = interactions(program)
     seen = {i["name"]: i["response"] for i in run["load"]["interactions"]}
     rows = []
     for cls, (mean, p95) in predicted.items():
-        parts = [seen[i] for i in INTERACTIONS.get(cls, []) if i in seen and seen[i]["count"] > 0]
+        parts = [seen[i] for i in known.get(cls, []) if i in seen and seen[i]["count"] > 0]
         count = sum(p["count"] for p in parts)
         if not count:
             continue

@@ -1,10 +1,14 @@
 """A server under test as a process of its own, on CPUs of its own, that tells its port in a file."""
 
 import os
+import socket
+import ssl
 import subprocess
 import sys
 import tempfile
 import time
+import urllib.error
+import urllib.request
 
 import watch
 
@@ -17,6 +21,33 @@ def cpus():
     if len(mine) < 2:
         sys.exit("this needs two CPUs: one for the server, one for the generator")
     return mine[0], mine[1]
+
+
+def free_port():
+    """A port of 127.0.0.1 that nobody has now."""
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+def answers(server, what, scheme="http"):
+    """Waits until a server that tells its port in no file answers over HTTP, whatever it answers, and returns it."""
+    anybody = ssl.create_default_context()
+    anybody.check_hostname, anybody.verify_mode = False, ssl.CERT_NONE
+    end = time.monotonic() + START_S
+    while True:
+        try:
+            with urllib.request.urlopen(f"{scheme}://127.0.0.1:{server.port}", timeout=10, context=anybody) as answer:
+                answer.read()
+            return server
+        except urllib.error.HTTPError:
+            return server  # that it has nothing at / is its own affair
+        except OSError:
+            if server.process.poll() is not None or time.monotonic() > end:
+                text = server.text()
+                server.close()
+                sys.exit(f"{what} ({server.name}) did not answer:\n{text[-3000:]}")
+            time.sleep(0.2)
 
 
 class Server:

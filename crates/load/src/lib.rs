@@ -34,7 +34,6 @@ mod replay;
 mod resources;
 mod run;
 mod scenario;
-mod schedule;
 mod series;
 mod session;
 mod shake;
@@ -50,6 +49,7 @@ mod visitor;
 mod worker;
 
 pub use error::Error;
+pub use loadline_arrivals::{Phase, Schedule};
 pub use loadline_stats::Estimate;
 pub use parts::{run_part, run_parts};
 pub use replay::Replay;
@@ -58,7 +58,6 @@ pub use scenario::{
     Abandon, Arrivals, Client, Http, Keys, Outline, OutlinePage, Process, Scenario, TicketPolicy,
     Versions, parse_duration,
 };
-pub use schedule::{Phase, Schedule};
 pub use stats::{Failure, Sessions};
 pub use summary::{
     Generator, HandshakeBytes, Handshakes, InteractionSummary, Phases, Quantiles, Resources,

@@ -2,10 +2,12 @@
 
 use crate::answer::{answer_text, page, sweep_page, sweep_text};
 use crate::load::Setting;
+use crate::model::Model;
 use crate::run::Options;
 use crate::solve::Solver;
 use crate::sweep::Range;
 use crate::{draw, load, solve, sweep};
+use loadline_arrivals::Schedule;
 
 /// What is asked for.
 #[derive(Debug, Clone, PartialEq)]
@@ -18,6 +20,8 @@ pub struct Arguments {
     pub settings: Vec<Setting>,
     /// Swept parameters.
     pub sweeps: Vec<Range>,
+    /// How the rate changes over the run, whatever the model says.
+    pub schedule: Option<Schedule>,
     /// How long to simulate.
     pub options: Options,
     /// Print JSON.
@@ -45,9 +49,13 @@ pub fn run(arguments: &Arguments) -> Result<Output, String> {
     };
     let text = std::fs::read_to_string(file).map_err(|e| format!("{file}: cannot be read: {e}"))?;
     if !arguments.sweeps.is_empty() {
-        let sweep = sweep::sweep(
-            &text,
-            file,
+        let load = |all: &[Setting]| -> Result<Model, sweep::SweepError> {
+            let mut model = load::from_text(&text, file, all)?;
+            vary(&mut model, arguments).map_err(sweep::SweepError::Varying)?;
+            Ok(model)
+        };
+        let sweep = sweep::sweep_of(
+            &load,
             &arguments.settings,
             &arguments.sweeps,
             arguments.solver,
@@ -63,7 +71,8 @@ pub fn run(arguments: &Arguments) -> Result<Output, String> {
             sweep_text(&sweep)
         });
     }
-    let model = load::from_text(&text, file, &arguments.settings).map_err(|e| e.to_string())?;
+    let mut model = load::from_text(&text, file, &arguments.settings).map_err(|e| e.to_string())?;
+    vary(&mut model, arguments)?;
     if let Some(path) = &arguments.draw {
         write(path, draw::drawing(&model).file())?;
     }
@@ -79,6 +88,13 @@ pub fn run(arguments: &Arguments) -> Result<Output, String> {
         },
         steady: answer.problem.is_none(),
     })
+}
+
+fn vary(model: &mut Model, arguments: &Arguments) -> Result<(), String> {
+    arguments
+        .schedule
+        .as_ref()
+        .map_or(Ok(()), |s| model.vary(s))
 }
 
 fn write(path: &str, content: String) -> Result<(), String> {

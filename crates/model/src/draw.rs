@@ -88,6 +88,8 @@ fn graph(model: &Model) -> (Vec<Node>, Edges) {
             Some(Arrivals::Open(d)) => format!("{:.4} /s", 1.0 / d.mean()),
             Some(Arrivals::Modulated(_)) => "modulated".into(),
             Some(Arrivals::Trace(_)) => "trace".into(),
+            Some(Arrivals::Varying { rate, .. }) => format!("{rate:.4} /s, varying"),
+            Some(Arrivals::Replay(_)) => "replay".into(),
             None => "in sessions".into(),
         };
         nodes.push(Node {

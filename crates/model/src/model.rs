@@ -11,6 +11,7 @@ mod step;
 
 pub use step::{KeepAlive, Mode, Step};
 
+use loadline_arrivals::Schedule;
 use loadline_stats::random::Dist;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -89,6 +90,19 @@ pub struct Machine {
     pub scheduler: Scheduler,
     /// CPU seconds that a core spends on switching to another thread.
     pub switch_cost: f64,
+    /// How demands change with its load.
+    pub contention: Option<Contention>,
+}
+
+/// CPU demands that depend on how busy their machine is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Contention {
+    /// By what share demands grow from an idle machine to a full one; below 0 they shrink.
+    pub growth: f64,
+    /// The utilization at which they are as written.
+    pub at: f64,
+    /// Seconds over which utilization is taken.
+    pub over: f64,
 }
 
 /// How a machine divides its cores among runnable threads. Times in seconds.
@@ -298,6 +312,17 @@ pub struct Heap {
     pub concurrent: bool,
     /// For a concurrent one: the occupancy at which a collection starts, 0 to 1.
     pub start_at: f64,
+    /// How a collection's CPU grows with the rate of allocation.
+    pub growth: Option<HeapGrowth>,
+}
+
+/// Collections that take longer the faster the application allocates: less of what they find has had the time to die.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct HeapGrowth {
+    /// By what share a collection's CPU grows when the rate doubles from `at`; in proportion elsewhere.
+    pub growth: f64,
+    /// Bytes per second at which it is as written.
+    pub at: f64,
 }
 
 /// Admission by the formula N(k) of [`crate::policy::admission`].
@@ -378,9 +403,45 @@ pub struct Quota {
 }
 
 impl Model {
-    /// Whether a run comes to an end of its own: when all clients that have a quota have left.
+    /// Whether a run comes to an end of its own: when all clients that have a quota have left, or the load's time is over.
     pub fn terminates(&self) -> bool {
-        self.sources.iter().any(|s| s.quota.is_some())
+        self.length().is_some() || self.sources.iter().any(|s| s.quota.is_some())
+    }
+
+    /// Has a schedule change the rate at which requests and sessions come, but for the background's.
+    pub fn vary(&mut self, schedule: &Schedule) -> Result<(), String> {
+        let mut varied = false;
+        for source in &mut self.sources {
+            let asked = source
+                .start
+                .iter()
+                .any(|(c, _)| !self.classes[*c].background);
+            if let (true, Arrivals::Open(Dist::Exponential(mean))) = (asked, &source.arrivals) {
+                source.arrivals = Arrivals::Varying {
+                    rate: 1.0 / mean,
+                    schedule: schedule.clone(),
+                };
+                varied = true;
+            }
+        }
+        if varied {
+            Ok(())
+        } else {
+            Err(format!(
+                "{}: nothing in the model comes at a `rate` that could change",
+                self.file
+            ))
+        }
+    }
+
+    /// How long a run lasts whose load changes over it, in seconds.
+    pub fn length(&self) -> Option<f64> {
+        let of = |s: &Source| match &s.arrivals {
+            Arrivals::Varying { schedule, .. } if !schedule.repeats() => Some(schedule.length()),
+            Arrivals::Replay(times) => times.last().copied(),
+            _ => None,
+        };
+        self.sources.iter().filter_map(of).reduce(f64::max)
     }
 }
 
@@ -393,6 +454,15 @@ pub enum Arrivals {
     Modulated(Vec<(f64, f64)>),
     /// At these instants, over and over.
     Trace(Arc<[f64]>),
+    /// Poisson at a rate that a schedule changes.
+    Varying {
+        /// Sessions per second at level 1.
+        rate: f64,
+        /// The level.
+        schedule: Schedule,
+    },
+    /// At these instants, once.
+    Replay(Arc<[f64]>),
     /// A fixed number of clients, each with one session after the other.
     Closed(u32),
 }

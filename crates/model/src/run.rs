@@ -11,6 +11,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// The precision that is reached where nobody says one.
 pub const PRECISION: f64 = 0.01;
 
+/// Runs of a load that changes, whatever their precision: an overload that comes and goes has no precise mean.
+const MOST_RUNS: usize = 50;
+
 /// How long and how often to simulate.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Options {
@@ -59,6 +62,8 @@ impl Options {
 pub struct Outcome {
     /// What was recorded after the warm-up.
     pub segments: Vec<Segment>,
+    /// The same interval by interval, if the load changes over the run.
+    pub over_time: Vec<Segment>,
     /// When the warm-up ended, in seconds; `None` if the run was too short to tell (its second half is used).
     pub warm_up: Option<f64>,
     /// Mean response time over simulated time, from the very beginning: the transient.
@@ -127,7 +132,8 @@ fn whole_runs(model: &Model, options: &Options) -> Vec<Outcome> {
         if enough {
             outcomes.iter_mut().for_each(|o| o.precise = true);
         }
-        if enough || done >= most || outcomes.iter().any(|o| o.problem.is_some()) {
+        let many = model.length().is_some() && outcomes.len() >= MOST_RUNS;
+        if enough || many || done >= most || outcomes.iter().any(|o| o.problem.is_some()) {
             return outcomes;
         }
     }
@@ -162,7 +168,8 @@ pub fn in_parallel<T: Send>(n: usize, workers: usize, task: impl Fn(usize) -> T 
 /// One run with one seed.
 pub fn once(model: &Model, options: &Options) -> Outcome {
     let mut engine = Engine::new(model, options.seed, 2_000_000);
-    let until = Time((options.most_seconds * 1e9).min(1e18) as u64);
+    let seconds = model.length().unwrap_or(f64::INFINITY);
+    let until = Time((options.most_seconds.min(seconds) * 1e9).min(1e18) as u64);
     // A run that ends of itself goes on to its end; the number of requests then bounds that of runs.
     let wanted = options.requests.filter(|_| !model.terminates());
     let most = match wanted {
@@ -196,7 +203,9 @@ pub fn once(model: &Model, options: &Options) -> Outcome {
         let completions = engine.record().completions;
         stuck_since = engine.now().seconds();
         problem = engine.find_deadlock().map(Problem::Deadlock);
-        if problem.is_none() && completions >= 10_000 && grows(model, &engine) {
+        // A load that rises and falls may well be too high for a while.
+        let may_grow = model.length().is_some();
+        if problem.is_none() && completions >= 10_000 && !may_grow && grows(model, &engine) {
             problem = Some(Problem::Unstable(saturated(model, &engine)));
         }
         if problem.is_some()
@@ -226,7 +235,7 @@ fn is_trace_or_empty(model: &Model) -> bool {
     model
         .sources
         .iter()
-        .all(|s| matches!(s.arrivals, Arrivals::Trace(_)))
+        .all(|s| matches!(s.arrivals, Arrivals::Trace(_) | Arrivals::Replay(_)))
 }
 
 fn finish(
@@ -239,14 +248,19 @@ fn finish(
     if engine.record().segments().len() < 8 {
         engine.close_record();
     }
+    let mut over_time = Vec::new();
     let (segments, warm_up) = if model.terminates() {
         engine.close_record();
+        if model.length().is_some() {
+            over_time = engine.record().segments().to_vec();
+        }
         (Segment::merged(engine.record().segments()), Some(0.0))
     } else {
         steady(&engine)
     };
     Outcome {
         segments,
+        over_time,
         warm_up,
         curve: engine.record().mser.curve().to_vec(),
         seconds: engine.now().seconds(),

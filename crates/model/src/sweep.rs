@@ -5,7 +5,7 @@
 
 use crate::answer::Answer;
 use crate::load::{LoadError, Setting, from_text};
-use crate::model::Arrivals;
+use crate::model::{Arrivals, Model};
 use crate::run::{Options, in_parallel};
 use crate::solve::Solver;
 
@@ -138,6 +138,18 @@ pub fn sweep(
     solver: Solver,
     options: &Options,
 ) -> Result<Sweep, SweepError> {
+    let load = |all: &[Setting]| -> Result<Model, SweepError> { Ok(from_text(text, file, all)?) };
+    sweep_of(&load, settings, ranges, solver, options)
+}
+
+/// As [`sweep`], of a model that is made by a function of its settings.
+pub fn sweep_of(
+    load: &(dyn Fn(&[Setting]) -> Result<Model, SweepError> + Sync),
+    settings: &[Setting],
+    ranges: &[Range],
+    solver: Solver,
+    options: &Options,
+) -> Result<Sweep, SweepError> {
     let mut combinations: Vec<Vec<(String, String)>> = vec![Vec::new()];
     for range in ranges {
         combinations = combinations
@@ -154,7 +166,7 @@ pub fn sweep(
     let answers = in_parallel(combinations.len(), options.workers, |i| {
         let mut all = settings.to_vec();
         all.extend(combinations[i].iter().cloned());
-        let model = from_text(text, file, &all)?;
+        let model = load(&all)?;
         // The points are the parallel work; within a point one worker is enough.
         let options = Options {
             workers: 1,
@@ -204,6 +216,9 @@ pub enum SweepError {
     /// The solver does not apply.
     #[error("{0}")]
     Solver(String),
+    /// The load cannot change over the run.
+    #[error("{0}")]
+    Varying(String),
 }
 
 /// What decides whether a point is below the load line.

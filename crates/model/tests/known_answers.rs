@@ -607,3 +607,43 @@ fn layered_readers() {
     let x = simulated(text, 200_000).classes.0[0].1.throughput.value;
     assert!((x - 0.250056).abs() < 0.01 * 0.250056, "{x}");
 }
+
+/// Demands that grow with utilization: U = rate * time * (1 + growth * (U - at)) is linear in U.
+#[test]
+fn contention_moves_utilization_to_its_fixed_point() {
+    let text = |growth: f64| {
+        format!(
+            "[machines.m]\ncores = 2\ncontention = {growth}\ncontention_at = 0.2\n[pools.p]\nmachine = \"m\"\nthreads = 50\n\
+             program = [ {{ cpu = \"exp(10ms)\" }} ]\n[classes.r]\nrate = 100\nprogram = [ {{ call = \"p\" }} ]\n"
+        )
+    };
+    for growth in [0.6, -0.6] {
+        let a = simulated(&text(growth), 200_000);
+        let used = a.stations.get("m").expect("a machine").utilization;
+        // Of two cores each request takes 5 ms: 0.5 of them as written.
+        let fixed = 0.5 * (1.0 - 0.2 * growth) / (1.0 - 0.5 * growth);
+        within("utilization", used.expect("known"), fixed, 0.03);
+    }
+    let refused = evaluate(&model(&text(0.6)), Solver::Mva, &Options::default());
+    assert!(
+        refused
+            .expect_err("no product form")
+            .contains("change with its load")
+    );
+}
+
+/// Collections of 1 MB at 1 MB a request: one a request. With a growth of 0.5 they take half as long again when requests
+/// come twice as fast as at `growth_at`.
+#[test]
+fn collections_grow_with_the_rate_of_allocation() {
+    let a = simulated(
+        "[machines.m]\ncores = 4\n[heaps.h]\nmachine = \"m\"\nyoung = 1000000\ncpu = \"1ms\"\ngrowth = 0.5\ngrowth_at = 50000000\n\
+         [pools.p]\nmachine = \"m\"\nthreads = 8\nheap = \"h\"\nprogram = [ { cpu = \"1us\" }, { allocate = 1000000 } ]\n\
+         [classes.r]\narrivals = \"10ms\"\nprogram = [ { call = \"p\" } ]\n",
+        5_000,
+    );
+    // 100 a second: 1 µs each for the request, 1.5 ms each for its collection.
+    let used = a.stations.get("m").expect("a machine").utilization;
+    let ratio = used.expect("known").value / (0.1501 / 4.0);
+    assert!((ratio - 1.0).abs() < 0.01, "{ratio} of what it must be");
+}

@@ -3,9 +3,9 @@
 
 use loadline_model::load::from_text;
 use loadline_model::run::{Options, simulate};
-use loadline_predict::fit::{Fit, fit, from_scenario, from_trace};
+use loadline_predict::fit::{Fit, fit, fit_several, from_scenario, from_trace};
 use loadline_predict::observe::{
-    About, Handshake, Lock, Observed, Others, Overheads, Pause, Pool, Request,
+    About, Handshake, Lock, LockWait, Observed, Others, Overheads, Owners, Pause, Pool, Request,
 };
 use loadline_predict::whatif::{Find, Question, ask, text as answer_text};
 use loadline_predict::write::{Assumed, text};
@@ -18,16 +18,21 @@ const SESSIONS: u32 = 5;
 /// Every session: a full handshake of 2 ms, then `/a` of 1 ms, and `/b?id=…` three times, of which 2 of 3 ms are SQL with a
 /// connection in hand. 14 ms with what visits, the dispatcher and the acceptor cost.
 fn recorded() -> Observed {
-    let mut stream = Stream::new(1, "recorded");
+    recorded_at(SESSIONS, 1.0, 1)
+}
+
+/// So many sessions a second, with all CPU of requests and handshakes so many times as dear.
+fn recorded_at(sessions: u32, dear: f64, seed: u64) -> Observed {
+    let mut stream = Stream::new(seed, "recorded");
     let (mut requests, mut handshakes) = (Vec::new(), Vec::new());
-    let exp = |mean: f64, s: &mut Stream| Dist::Exponential(mean).sample(s);
-    let n = SESSIONS * SECONDS as u32;
+    let exp = |mean: f64, s: &mut Stream| Dist::Exponential(dear * mean).sample(s);
+    let n = sessions * SECONDS as u32;
     for i in 0..n {
-        let begin = f64::from(i) / f64::from(SESSIONS);
+        let begin = f64::from(i) / f64::from(sessions);
         handshakes.push(Handshake {
             resumed: false,
             begin,
-            pieces: vec![(100e-6, exp(1.8e-3, &mut stream)), (400e-6, 0.2e-3)],
+            pieces: vec![(100e-6, exp(1.8e-3, &mut stream)), (400e-6, dear * 0.2e-3)],
         });
         for k in 0..4 {
             let at = begin + 0.01 + 0.04 * f64::from(k);
@@ -41,7 +46,7 @@ fn recorded() -> Observed {
                 begin: at,
                 end: at + 0.005,
                 connection: Some(i64::from(i)),
-                container: 0.2e-3,
+                container: dear * 0.2e-3,
                 service: exp(0.8e-3, &mut stream),
                 sql: if b { exp(2e-3, &mut stream) } else { 0.0 },
                 statements: u32::from(b),
@@ -54,18 +59,18 @@ fn recorded() -> Observed {
     let overheads = Overheads {
         visits,
         connections: u64::from(n),
-        visit: vec![20e-6; visits as usize],
-        awake: vec![10e-6; 300],
-        slept: vec![30e-6; visits as usize - 300],
+        visit: vec![dear * 20e-6; visits as usize],
+        awake: vec![dear * 10e-6; 300],
+        slept: vec![dear * 30e-6; visits as usize - 300],
         dispatcher: (0..2 * visits)
             .map(|i| {
                 (
-                    if i % 2 == 0 { 25e-6 } else { 15e-6 },
+                    dear * if i % 2 == 0 { 25e-6 } else { 15e-6 },
                     u32::from(i % 2 == 0),
                 )
             })
             .collect(),
-        acceptor: 100e-6 * f64::from(n),
+        acceptor: dear * 100e-6 * f64::from(n),
     };
     let other = |kind, per_second: f64| Others {
         kind,
@@ -120,14 +125,24 @@ fn recorded() -> Observed {
         }],
         locks: vec![Lock {
             class: "L".into(),
-            waits: 30,
-            seconds: 0.003,
+            object: 1,
+            waits: (0..30).map(|i| wait(f64::from(i), 1e-4)).collect(),
+            owners: Owners::default(),
         }],
         most_workers: 3,
         cpu,
         counted: Some((cpu, SECONDS)),
         cpu_where_counted: cpu,
         ..Observed::default()
+    }
+}
+
+fn wait(begin: f64, seconds: f64) -> LockWait {
+    LockWait {
+        begin,
+        seconds,
+        request: Some("GET /b?id=7".into()),
+        part: "service",
     }
 }
 
@@ -223,6 +238,194 @@ fn the_model_uses_as_much_cpu_as_the_recording_at_its_load() {
     );
 }
 
+/// Demands that grow by half from an idle machine to a full one, seen at two loads: found within the interval, and the model
+/// uses at each what each recording did.
+#[test]
+fn two_recordings_tell_how_demands_grow_with_load() {
+    let growth = 0.5;
+    // 14 ms a session as written at 0.2: at 5 a second 0.07 of the CPU, at 40 a second, where each is dearer, 0.65.
+    let busy = |sessions: u32| {
+        let written = 0.014 * f64::from(sessions);
+        written * (1.0 - growth * 0.2) / (1.0 - growth * written)
+    };
+    let at =
+        |sessions: u32, seed| recorded_at(sessions, 1.0 + growth * (busy(sessions) - 0.2), seed);
+    let (mut light, mut moderate) = (at(5, 1), at(40, 2));
+    (light.about.trace, moderate.about.trace) = ("light.trace".into(), "moderate.trace".into());
+    let both = [light, moderate];
+    let f = fit_several(&both, from_trace).unwrap_or_else(|e| panic!("{e}"));
+    let c = f.contention.expect("far enough apart");
+    // From where demands are as written now, the mean of the two by their errors, not from 0.2.
+    let here = growth / (1.0 + growth * (c.at - 0.2));
+    assert!(
+        (c.growth - here).abs() <= 1.5 * c.ci95 && c.ci95 < 0.15,
+        "{c:?}, not {here}"
+    );
+    let text = text(
+        &f,
+        &Assumed {
+            pool: Some(10),
+            workers: Some(50),
+        },
+    );
+    assert!(
+        text.contains("[2] moderate.trace") && text.contains("(1500 in [1], "),
+        "{text}"
+    );
+    for (seen, rate) in both.iter().zip(["5", "40"]) {
+        let m = from_text(&text, "both.toml", &[("rate".into(), rate.into())])
+            .unwrap_or_else(|e| panic!("{e}\n{text}"));
+        assert!(
+            m.uncertain
+                .iter()
+                .any(|u| u.name == "contention" && u.ci95 > 0.0)
+        );
+        let options = Options {
+            requests: Some(60_000),
+            ..Options::default()
+        };
+        let used = simulate(&m, &options)
+            .stations
+            .get("server")
+            .and_then(|s| s.utilization)
+            .expect("a machine")
+            .value;
+        let ratio = used / (seen.cpu / SECONDS);
+        assert!(
+            (ratio - 1.0).abs() < 0.05,
+            "{ratio} of what was used at {rate}"
+        );
+    }
+    // Two of the same load say nothing of another.
+    let same = [at(5, 1), at(5, 3)];
+    let f = fit_several(&same, from_trace).unwrap_or_else(|e| panic!("{e}"));
+    assert!(
+        f.contention.is_none() && f.open.iter().any(|o| o.contains("too much alike")),
+        "{:?}",
+        f.open
+    );
+    // What is wrong with one is said of that one.
+    let mut broken = [at(5, 1), at(40, 2)];
+    broken[1].about.trace = "broken.trace".into();
+    broken[1].cpu *= 1.1;
+    assert!(
+        fit_several(&broken, from_trace)
+            .expect_err("refused")
+            .starts_with("broken.trace: the utilization law")
+    );
+}
+
+/// `/b` takes a lock for 0.25 ms of its service, twice each: what waits alone tell, and what the model does.
+#[test]
+fn a_lock_is_held_in_the_model_as_it_was_when_it_was_recorded() {
+    let mut seen = recorded_at(40, 1.0, 1);
+    let (rate, hold) = (240.0, 0.25e-3);
+    let mut stream = Stream::new(7, "lock");
+    let (mut at, mut free, mut waits) = (0.0, 0.0f64, Vec::new());
+    while at < SECONDS {
+        at += Dist::Exponential(1.0 / rate).sample(&mut stream);
+        if free > at {
+            waits.push(wait(at, free - at));
+        }
+        free = free.max(at) + Dist::Exponential(hold).sample(&mut stream);
+    }
+    seen.locks = vec![Lock {
+        class: "L".into(),
+        object: 1,
+        waits,
+        owners: Owners {
+            held: 1.0,
+            running: 1.0,
+            ..Owners::default()
+        },
+    }];
+    let f = fitted(&seen);
+    let lock = f.locks.first().unwrap_or_else(|| panic!("{:?}", f.open));
+    // 160 requests a second, of which the 120 of /b alone take it: 240 / 160 on average.
+    assert!((lock.taken.0 - 1.5).abs() <= 1.5 * lock.taken.1, "{lock:?}");
+    assert!(
+        (lock.cpu.mean - hold).abs() <= 1.5 * lock.cpu.ci95,
+        "{lock:?}"
+    );
+    assert_eq!((lock.by_class.len(), lock.by_class[0].0.as_str()), (1, "b"));
+    let text = model(&seen);
+    let set = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+    let m = from_text(&text, "locks.toml", &[set("cpus", "8"), set("rate", "40")])
+        .unwrap_or_else(|e| panic!("{e}\n{text}"));
+    let options = Options {
+        requests: Some(60_000),
+        ..Options::default()
+    };
+    let answer = simulate(&m, &options);
+    let used = |part: &str| {
+        let found = answer.stations.get(part).and_then(|s| s.utilization);
+        found.unwrap_or_else(|| panic!("no {part}")).value
+    };
+    let held = lock.taken.0 * 160.0 * lock.cpu.mean;
+    assert!(
+        (used("lock_1") / held - 1.0).abs() < 0.1,
+        "{} of {held}\n{text}",
+        used("lock_1")
+    );
+    // What is done with the lock in hand is done there instead, not besides.
+    let cpu = 8.0 * used("server") / (seen.cpu / SECONDS);
+    assert!((cpu - 1.0).abs() < 0.04, "{cpu} of what was used");
+}
+
+/// A statement waits for 1 ms and for a queue of 4 ms: at 15 statements a second 4.26 ms, at 120 a second 7.69 ms.
+#[test]
+fn a_database_that_slows_down_becomes_a_queue() {
+    let at = |sessions: u32, seed| {
+        let mut seen = recorded_at(sessions, 1.0, seed);
+        let x = 3.0 * f64::from(sessions);
+        let mean = 1e-3 + 4e-3 / (1.0 - 4e-3 * x);
+        let mut stream = Stream::new(seed, "database");
+        for r in seen.requests.iter_mut().filter(|r| r.statements > 0) {
+            r.sql_wait = Dist::Exponential(mean).sample(&mut stream);
+            r.end += r.sql_wait;
+        }
+        seen
+    };
+    let both = [at(5, 1), at(40, 2)];
+    let f = fit_several(&both, from_trace).unwrap_or_else(|e| panic!("{e}"));
+    let d = f.database.unwrap_or_else(|| panic!("{:?}", f.open));
+    assert!(
+        (d.service - 4e-3).abs() <= 1.5 * d.ci95 && d.ci95 < 1e-3,
+        "{d:?}"
+    );
+    let text = text(
+        &f,
+        &Assumed {
+            pool: None,
+            workers: None,
+        },
+    );
+    for (rate, x) in [("5", 15.0), ("40", 120.0)] {
+        let m = from_text(&text, "db.toml", &[("rate".into(), rate.into())])
+            .unwrap_or_else(|e| panic!("{e}\n{text}"));
+        let options = Options {
+            requests: Some(40_000),
+            ..Options::default()
+        };
+        let answer = simulate(&m, &options);
+        let queue = answer.stations.get("database").expect("a station");
+        let used = queue.utilization.expect("known").value;
+        assert!(
+            (used / (x * d.service) - 1.0).abs() < 0.1,
+            "{used} at {rate}"
+        );
+    }
+    // One recording cannot tell.
+    let alone = fitted(&both[1]);
+    assert!(
+        alone.database.is_none()
+            && alone
+                .open
+                .iter()
+                .any(|o| o.contains("how the database slows down"))
+    );
+}
+
 #[test]
 fn demands_that_do_not_come_to_what_was_used_are_refused() {
     let mut seen = recorded();
@@ -280,6 +483,7 @@ fn question(text: String) -> Question {
         file: "known.toml".into(),
         settings: Vec::new(),
         load: "rate".into(),
+        schedule: None,
         p95: Some(0.1),
         over: Vec::new(),
         sensitivities: false,

@@ -1,25 +1,31 @@
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Context, Result, anyhow, bail};
 use loadline_predict::fit;
+use loadline_predict::observe::Observed;
 use loadline_predict::write::{Assumed, summary, text};
 use loadline_trace::Trace;
 
 use crate::show;
 
-/// Fit a model of a server to a recording under light or moderate load
+/// Fit a model of a server to a recording under light or moderate load, or to several under different loads
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  \
     loadline model monday.trace -o shop.toml\n  \
     loadline model monday.trace -o shop.toml --scenario browsing --think 500ms --pool 10\n  \
+    loadline model light.trace moderate.trace -o shop.toml      # and what changes with load\n  \
+    loadline model --from recordings -o shop.toml               # all traces in a folder\n  \
     loadline simulate shop.toml --set rate=40 --set cpus=2\n  \
     loadline whatif shop.toml --p95 200ms --cpus 1,2,4 --pool 5,10,20")]
 pub struct Args {
-    /// The trace (a directory that `loadline record` wrote)
-    #[arg(value_name = "TRACE")]
-    trace: PathBuf,
+    /// The trace (a directory that `loadline record` wrote); several, of one server, also tell what changes with load
+    #[arg(value_name = "TRACE", required_unless_present = "from")]
+    traces: Vec<PathBuf>,
+    /// A folder: all traces in it
+    #[arg(long, value_name = "DIR", conflicts_with = "traces")]
+    from: Option<PathBuf>,
     /// Where the model goes [default: stdout]
     #[arg(short, long, value_name = "FILE.toml")]
     output: Option<PathBuf>,
@@ -40,20 +46,50 @@ pub struct Args {
     json: bool,
 }
 
+/// The traces in a folder, by name.
+fn traces_in(dir: &Path) -> Result<Vec<PathBuf>> {
+    let name = dir.display();
+    let mut traces = Vec::new();
+    for entry in std::fs::read_dir(dir).with_context(|| format!("{name}: cannot be read"))? {
+        let path = entry
+            .with_context(|| format!("{name}: cannot be read"))?
+            .path();
+        if path.join("trace.json").is_file() {
+            traces.push(path);
+        }
+    }
+    if traces.is_empty() {
+        bail!("{name}: no trace is in this folder (a trace is a folder with a trace.json)");
+    }
+    traces.sort();
+    Ok(traces)
+}
+
 pub fn run(args: Args) -> Result<ExitCode> {
-    let trace = Trace::open(&args.trace)?;
-    let seen = loadline_predict::observe::read(&trace)?;
-    let name = args.trace.display();
-    let why = |e: String| anyhow!("{name}: {e}");
-    let visitors = match &args.scenario {
-        None => fit::from_trace(&seen).map_err(why)?,
-        Some(scenario) => {
-            let mut scenario = super::load::scenario(scenario)?;
+    let traces = match &args.from {
+        Some(dir) => traces_in(dir)?,
+        None => args.traces.clone(),
+    };
+    let mut recordings = Vec::new();
+    for trace in &traces {
+        recordings.push(loadline_predict::observe::read(&Trace::open(trace)?)?);
+    }
+    let scenario = match &args.scenario {
+        None => None,
+        Some(name) => {
+            let mut scenario = super::load::scenario(name)?;
             scenario.think_mean = args.think.unwrap_or(scenario.think_mean);
-            fit::from_scenario(&scenario, &seen).map_err(why)?
+            Some(scenario)
         }
     };
-    let fitted = fit::fit(&seen, visitors).map_err(why)?;
+    let visitors = |seen: &Observed| match &scenario {
+        None => fit::from_trace(seen),
+        Some(scenario) => fit::from_scenario(scenario, seen),
+    };
+    let fitted = fit::fit_several(&recordings, visitors).map_err(|e| match &traces[..] {
+        [one] => anyhow!("{}: {e}", one.display()),
+        _ => anyhow!(e),
+    })?;
     let assumed = Assumed {
         pool: args.pool,
         workers: args.workers,

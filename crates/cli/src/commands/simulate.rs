@@ -8,6 +8,7 @@ use loadline_model::run::Options;
 use loadline_model::solve::Solver;
 use loadline_model::sweep::Range;
 
+use super::whatif::schedule;
 use crate::show;
 
 /// Evaluate a model of a server: throughput, response times, queues, with confidence intervals
@@ -16,6 +17,7 @@ use crate::show;
     loadline simulate models/tomcat.toml --sweep rate=20..240:20\n  \
     loadline simulate models/threading/thread-pool.toml --set clients=64 --set servant_cpu=5ms\n  \
     loadline simulate models/weather.toml --sweep arrival_rate=1..18 --html weather.html\n  \
+    loadline simulate shop.toml --arrivals flash-crowd --html crowd.html\n  \
     loadline simulate --example-config > shop.toml && loadline simulate shop.toml")]
 pub struct Args {
     /// The model
@@ -34,6 +36,9 @@ pub struct Args {
     /// Evaluate over a range: 1..16, 1..16:3 (step), 1..64*2 (factor) or 1,2,5 (repeat for all combinations)
     #[arg(long, value_name = "NAME=RANGE", value_parser = Range::parse)]
     sweep: Vec<Range>,
+    /// Change the rate over the run as this scenario of `loadline load` does (a built-in one's name, or a file): its phases
+    #[arg(long, value_name = "NAME|FILE")]
+    arrivals: Option<String>,
     /// Stop when every class's 95% interval is within so much of its mean [default: the model's, else 1%]
     #[arg(long, value_name = "SHARE", value_parser = share, conflicts_with = "requests")]
     precision: Option<f64>,
@@ -87,6 +92,7 @@ pub fn run(args: Args) -> Result<ExitCode> {
         solver: args.solver,
         settings: args.set,
         sweeps: args.sweep,
+        schedule: schedule(args.arrivals.as_deref())?,
         options: Options {
             seed: args.seed,
             precision: args.precision,

@@ -9,7 +9,7 @@ use loadline_model::sweep::Range;
 use loadline_predict::whatif::{self, Find, Question};
 
 use super::simulate::setting;
-use crate::show;
+use crate::{Usage, show};
 
 /// Find the load line of a model, and what would move it
 #[derive(clap::Args)]
@@ -60,6 +60,9 @@ pub struct Evaluated {
     /// The parameter that is the offered load
     #[arg(long, value_name = "NAME", default_value = "rate")]
     load: String,
+    /// Change the load over each run as this scenario of `loadline load` does (a built-in one's name, or a file): its phases
+    #[arg(long, value_name = "NAME|FILE")]
+    arrivals: Option<String>,
     /// Requests of one run: many times what a session lasts, whose beginning does not count
     #[arg(long, value_name = "N", default_value = "40000")]
     requests: NonZeroU64,
@@ -69,6 +72,19 @@ pub struct Evaluated {
     /// Threads [default: all cores]
     #[arg(long, value_name = "N")]
     workers: Option<NonZeroUsize>,
+}
+
+/// How the load of a scenario changes over a run.
+pub fn schedule(scenario: Option<&str>) -> Result<Option<loadline_load::Schedule>> {
+    let Some(name) = scenario else {
+        return Ok(None);
+    };
+    let schedule = super::load::scenario(name)?.schedule;
+    if schedule.is_constant() {
+        let what = "the load of this scenario does not change: it has no [[arrivals.phase]]";
+        return Err(Usage(format!("--arrivals {name}: {what}")).into());
+    }
+    Ok(Some(schedule))
 }
 
 impl Evaluated {
@@ -81,6 +97,7 @@ impl Evaluated {
             file,
             settings: self.set,
             load: self.load,
+            schedule: schedule(self.arrivals.as_deref())?,
             p95: None,
             over: Vec::new(),
             sensitivities: false,

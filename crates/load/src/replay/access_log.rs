@@ -1,141 +1,31 @@
-//! Access logs in the common and combined formats, as Apache, nginx and Tomcat write them:
-//! `host ident user [10/Oct/2000:13:55:36 -0700] "GET /x HTTP/1.0" 200 2326 "referer" "agent"`.
-//!
-//! A session is what one client (address and agent) did without a pause of half an hour. The log's
-//! second is its resolution: what fell into one second is spread evenly over it, in its order.
+//! Access logs: their requests as bursts of one each.
 
 use super::{Burst, Recorded, Replay};
 use crate::scenario::Ask;
+use loadline_arrivals::access_log;
 use std::borrow::Cow;
-use std::collections::HashMap;
-
-/// The pause that ends a session: the usual choice of web statistics.
-const SESSION_GAP_S: i64 = 30 * 60;
-
-struct Line<'a> {
-    client: (&'a str, &'a str),
-    second: i64,
-    method: &'a str,
-    path: &'a str,
-}
 
 pub(super) fn parse(text: &str) -> Replay {
+    let log = access_log::parse(text);
     let mut replay = Replay {
         timed: true,
+        skipped: log.skipped,
+        sessions: vec![Recorded::default(); log.sessions],
         ..Replay::default()
     };
-    let mut lines = Vec::new();
-    for (n, text) in text.lines().enumerate() {
-        if text.trim().is_empty() || text.starts_with('#') {
-            continue;
-        }
-        match line(text) {
-            Some(line) => lines.push(line),
-            None => replay.skip(n + 1),
-        }
-    }
-    // Servers write a line when its reply is done, and so not quite in the order of their times.
-    lines.sort_by_key(|l| l.second);
-    let Some(begin) = lines.first().map(|l| l.second) else {
-        return replay;
-    };
-    let mut open: HashMap<(&str, &str), (usize, i64)> = HashMap::new();
-    let mut at = 0;
-    while at < lines.len() {
-        let second = lines[at].second;
-        let count = lines[at..]
-            .iter()
-            .take_while(|l| l.second == second)
-            .count();
-        for (i, line) in lines[at..at + count].iter().enumerate() {
-            let session = match open.get(&line.client) {
-                Some((session, last)) if second - last < SESSION_GAP_S => *session,
-                _ => {
-                    replay.sessions.push(Recorded::default());
-                    replay.sessions.len() - 1
-                }
-            };
-            open.insert(line.client, (session, second));
-            let interaction = replay.name(line.path);
-            let whole = (second - begin) as u64 * 1_000_000_000;
-            replay.sessions[session].bursts.push(Burst {
-                at_ns: whole + i as u64 * 1_000_000_000 / count as u64,
-                think_ns: None,
-                interaction,
-                request: Ask {
-                    method: Cow::Owned(line.method.to_owned()),
-                    path: line.path.to_owned(),
-                    body: None,
-                },
-                more: Vec::new(),
-            });
-        }
-        at += count;
+    for request in log.requests {
+        let interaction = replay.name(request.path);
+        replay.sessions[request.session].bursts.push(Burst {
+            at_ns: request.at_ns,
+            think_ns: None,
+            interaction,
+            request: Ask {
+                method: Cow::Owned(request.method.to_owned()),
+                path: request.path.to_owned(),
+                body: None,
+            },
+            more: Vec::new(),
+        });
     }
     replay
-}
-
-fn line(text: &str) -> Option<Line<'_>> {
-    let host = text.split(' ').next().filter(|h| !h.is_empty())?;
-    let open = text.find('[')?;
-    let close = open + text[open..].find(']')?;
-    let second = time(&text[open + 1..close])?;
-    let mut quoted = text[close + 1..].split('"');
-    let request = quoted.nth(1)?;
-    // Between the quotes: status and size, the referer, a space, the agent.
-    let agent = quoted.nth(3).unwrap_or("");
-    let mut words = request.split(' ');
-    let (method, target) = (words.next()?, words.next()?);
-    let replayable = matches!(
-        method,
-        "GET" | "HEAD" | "POST" | "PUT" | "DELETE" | "OPTIONS"
-    );
-    // A proxy's log has whole addresses.
-    let path = match target.split_once("://") {
-        Some((_, rest)) if !target.starts_with('/') => &rest[rest.find('/')?..],
-        _ => target,
-    };
-    let clean = path.starts_with('/') && path.bytes().all(|b| b > b' ' && b < 0x7f);
-    (replayable && clean).then_some(Line {
-        client: (host, agent),
-        second,
-        method,
-        path,
-    })
-}
-
-/// `10/Oct/2000:13:55:36 -0700` in seconds since 1970.
-fn time(text: &str) -> Option<i64> {
-    const MONTHS: [&str; 12] = [
-        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
-    ];
-    let (date, rest) = text.split_once(':')?;
-    let mut date = date.split('/');
-    let day: i64 = date.next()?.parse().ok()?;
-    let month = date.next()?;
-    let month = MONTHS.iter().position(|m| *m == month)? as i64 + 1;
-    let year: i64 = date.next()?.parse().ok()?;
-    let (clock, zone) = rest.split_once(' ').unwrap_or((rest, "+0000"));
-    let mut clock = clock.split(':').map(|part| part.parse::<i64>().ok());
-    let (hour, minute, second) = (clock.next()??, clock.next()??, clock.next()??);
-    let in_range = (1..=31).contains(&day)
-        && (1900..=9999).contains(&year)
-        && (0..24).contains(&hour)
-        && (0..60).contains(&minute)
-        && (0..=60).contains(&second);
-    if !in_range || zone.len() != 5 || !zone.is_ascii() {
-        return None;
-    }
-    let zone: i64 = zone.parse().ok()?;
-    let east = (zone / 100) * 3600 + (zone % 100) * 60;
-    Some(days(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second - east)
-}
-
-/// Days since 1970-01-01 in the Gregorian calendar, with years that begin in March so that the day
-/// that leap years add comes last.
-fn days(year: i64, month: i64, day: i64) -> i64 {
-    let year = if month <= 2 { year - 1 } else { year };
-    let of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
-    year * 365 + year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400) + of_year
-        - 719_468
 }

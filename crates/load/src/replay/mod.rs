@@ -124,11 +124,6 @@ impl Replay {
         }
         self.names.len() - 1
     }
-
-    fn skip(&mut self, line: usize) {
-        let (n, first) = self.skipped.unwrap_or((0, line));
-        self.skipped = Some((n + 1, first));
-    }
 }
 
 #[cfg(test)]

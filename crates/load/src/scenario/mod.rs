@@ -27,7 +27,7 @@ pub(crate) use walk::{Ask, Walk};
 
 use crate::Error;
 use crate::replay::Replay;
-use crate::schedule::Schedule;
+use loadline_arrivals::Schedule;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;

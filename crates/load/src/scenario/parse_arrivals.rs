@@ -3,7 +3,7 @@
 use super::place::Place;
 use super::{Arrivals, Process, wrong_users};
 use crate::Error;
-use crate::schedule::{Phase, Schedule};
+use loadline_arrivals::{Phase, Schedule};
 use serde::Deserialize;
 use std::time::Duration;
 use toml::Spanned;

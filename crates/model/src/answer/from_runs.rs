@@ -70,7 +70,7 @@ impl Evidence {
         self.total(meter) / self.runs.iter().flatten().map(|s| s.seconds).sum::<f64>()
     }
 
-    fn histogram(part: &[Segment], classes: &[usize]) -> Histogram {
+    pub(super) fn histogram(part: &[Segment], classes: &[usize]) -> Histogram {
         let mut all = Histogram::default();
         for s in part {
             classes.iter().for_each(|&c| all.add(&s.responses[c]));
@@ -121,6 +121,7 @@ pub fn from_runs(model: &Model, options: &Options, outcomes: Vec<Outcome>) -> An
             .unwrap_or_default(),
     };
     let problem = outcomes.iter().find_map(|o| o.problem.clone());
+    let over_time = super::over_time::of(model, meters, &level, &outcomes);
     let evidence = Evidence {
         runs: outcomes.into_iter().map(|o| o.segments).collect(),
     };
@@ -164,6 +165,7 @@ pub fn from_runs(model: &Model, options: &Options, outcomes: Vec<Outcome>) -> An
                 })
                 .collect(),
         ),
+        over_time,
         warnings: model.warnings.clone(),
         problem: problem.map(|p| match p {
             Problem::Deadlock(d) => d.to_string(),

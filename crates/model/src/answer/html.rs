@@ -35,6 +35,27 @@ fn line(name: &str, points: Vec<(f64, f64)>) -> Series {
     if few { line.dotted() } else { line }
 }
 
+/// Plots of a load that changes; nothing of one that does not.
+fn over_time(answer: &Answer) -> String {
+    let of = |y: &dyn Fn(&super::Interval) -> f64| -> Vec<(f64, f64)> {
+        let points = answer
+            .over_time
+            .iter()
+            .map(|i| (0.5 * (i.from + i.to), y(i)));
+        points.filter(|p| p.1.is_finite()).collect()
+    };
+    if answer.over_time.is_empty() {
+        return String::new();
+    }
+    let requests = chart("requests over time", "per second", "simulated seconds")
+        .with(line("offered", of(&|i| i.offered)))
+        .with(line("completed", of(&|i| i.throughput.value)));
+    let times = chart("response time over time", "seconds", "simulated seconds")
+        .with(line("mean", of(&|i| i.mean)))
+        .with(line("95th percentile", of(&|i| i.p95)));
+    requests.svg() + &times.svg()
+}
+
 /// A page for one answer.
 pub fn page(answer: &Answer, drawing: &Drawing) -> String {
     let text = escape(&answer_text(answer));
@@ -51,6 +72,7 @@ pub fn page(answer: &Answer, drawing: &Drawing) -> String {
             body += &chart.with(Series::area("share", points)).svg();
         }
     }
+    body += &over_time(answer);
     if let Some(run) = answer.run.as_ref().filter(|r| r.curve.len() > 2) {
         // From 0: the warm-up may end before the first point.
         let mut chart = Chart {

@@ -2,11 +2,13 @@
 
 mod from_runs;
 mod html;
+mod over_time;
 mod parts;
 mod text;
 
 pub use from_runs::{from_runs, precise_over_runs, ratio};
 pub use html::{frame, page, sweep_page};
+pub use over_time::Interval;
 pub use text::{answer_text, sweep_text};
 
 use loadline_stats::Estimate;
@@ -60,6 +62,9 @@ pub struct Answer {
     pub all: Option<ClassAnswer>,
     /// Per station, pool, resource and machine.
     pub stations: Named<StationAnswer>,
+    /// Interval by interval, if the load changes over the run.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub over_time: Vec<Interval>,
     /// Per phase that programs mark.
     #[serde(skip_serializing_if = "Named::is_empty")]
     pub phases: Named<PhaseAnswer>,

@@ -161,6 +161,9 @@ pub fn answer_text(answer: &Answer) -> String {
             line(format!("  {:16}{}", "", list.join(", ")));
         }
     }
+    if !answer.over_time.is_empty() {
+        over_time(&mut line, answer);
+    }
     for (name, p) in &answer.phases.0 {
         line(format!(
             "  phase {name}: {} each, {}/s",
@@ -172,6 +175,33 @@ pub fn answer_text(answer: &Answer) -> String {
         line(format!("  warning: {warning}"));
     }
     out
+}
+
+/// The load as it changed, and what became of it.
+fn over_time(line: &mut impl FnMut(String), answer: &Answer) {
+    line(String::new());
+    let widths = [12, 12, 14, 12, 12, 20];
+    let header = [
+        "from",
+        "offered/s",
+        "throughput/s",
+        "response",
+        "p95",
+        "busiest",
+    ];
+    line(columns(&header.map(String::from), &widths));
+    for i in &answer.over_time {
+        let busiest = i.utilization.0.iter().max_by(|a, b| a.1.total_cmp(&b.1));
+        let row = [
+            time(i.from),
+            short(i.offered),
+            short(i.throughput.value),
+            time(i.mean),
+            time(i.p95),
+            busiest.map_or_else(String::new, |(name, u)| format!("{name} {:.0}%", 100.0 * u)),
+        ];
+        line(columns(&row, &widths));
+    }
 }
 
 fn station_row(name: &str, s: &StationAnswer) -> [String; 8] {

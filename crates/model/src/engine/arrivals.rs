@@ -16,6 +16,8 @@ pub(super) struct SourceState {
     /// For a trace: next position, and how often it was gone through.
     pub position: usize,
     pub round: u64,
+    /// For a schedule: the area under its level so far.
+    pub area: f64,
     /// Sessions so far, which number the clients.
     pub sessions: u32,
 }
@@ -34,7 +36,10 @@ impl Engine<'_> {
                         self.think_then_begin(act, true);
                     }
                 }
-                Arrivals::Open(_) | Arrivals::Trace(_) => self.plan_arrival(source),
+                Arrivals::Open(_)
+                | Arrivals::Trace(_)
+                | Arrivals::Varying { .. }
+                | Arrivals::Replay(_) => self.plan_arrival(source),
                 Arrivals::Modulated(_) => {
                     self.plan_arrival(source);
                     self.plan_modulation(source);
@@ -79,6 +84,22 @@ impl Engine<'_> {
                 let at = Nanos::from_seconds(s.round as f64 * period + times[s.position]);
                 s.position += 1;
                 Nanos(at.0.saturating_sub(self.now.0))
+            }
+            Arrivals::Varying { rate, schedule } => {
+                s.area += s.stream.exponential() / rate;
+                let Some(at) = schedule.when(s.area) else {
+                    s.next_arrival = None;
+                    return;
+                };
+                Nanos(Nanos::from_seconds(at).0.saturating_sub(self.now.0))
+            }
+            Arrivals::Replay(times) => {
+                let Some(at) = times.get(s.position) else {
+                    s.next_arrival = None;
+                    return;
+                };
+                s.position += 1;
+                Nanos(Nanos::from_seconds(*at).0.saturating_sub(self.now.0))
             }
             Arrivals::Closed(_) => return,
         };

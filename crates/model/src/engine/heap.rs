@@ -5,7 +5,12 @@ use super::machine::Thread;
 use super::program::Site;
 use super::step::Flow;
 use super::{Engine, Role};
+use crate::model::Heap;
 use crate::time::{Nanos, Time};
+
+/// Bounds of what growth makes of a collection.
+const LEAST: f64 = 0.1;
+const MOST: f64 = 100.0;
 
 pub(super) struct HeapState {
     /// Threads that a pause stops.
@@ -31,6 +36,18 @@ impl HeapState {
             collectors: Vec::new(),
             active: 0,
             since: Time::ZERO,
+        }
+    }
+
+    /// What the rate of allocation since the last collection makes of the next one's CPU.
+    fn grown(&self, spec: &Heap, now: Time) -> f64 {
+        let seconds = now.since(self.since).seconds();
+        match spec.growth {
+            Some(g) if seconds > 0.0 => {
+                let rate = self.allocated / seconds;
+                (1.0 + g.growth * (rate / g.at - 1.0)).clamp(LEAST, MOST)
+            }
+            _ => 1.0,
         }
     }
 }
@@ -85,13 +102,16 @@ impl Engine<'_> {
 
     fn collect(&mut self, heap: u32) {
         let site = self.heaps[heap as usize].cpu;
-        let total = self.draw(site);
+        let drawn = self.draw(site);
         let now = self.now;
+        let spec = &self.model.heaps[heap as usize];
         let h = &mut self.heaps[heap as usize];
+        let total = drawn * h.grown(spec, now);
         h.frees = h.allocated;
         h.since = now;
         h.active = h.collectors.len() as u32;
-        let share = Nanos::from_seconds(total / h.collectors.len() as f64).max(Nanos(1));
+        let share = Nanos::from_seconds(total / h.collectors.len() as f64);
+        let share = self.machines[spec.machine].takes(share).max(Nanos(1));
         let collectors = h.collectors.clone();
         if !self.model.heaps[heap as usize].concurrent {
             self.stop_world(heap);

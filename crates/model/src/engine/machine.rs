@@ -4,6 +4,7 @@
 //! its act executes its program, which takes no time) or *frozen* (its group has no quota left, or a collector has
 //! stopped it); a frozen thread remembers whether it wants to run.
 
+use super::contention::ContentionState;
 use super::core::CoreSet;
 use super::fluid::{Fluid, Ticket};
 use super::station::plan;
@@ -68,6 +69,7 @@ pub(super) enum Cpus {
 pub(super) struct MachineState {
     pub speed: f64,
     pub switch_cost: Nanos,
+    pub contention: Option<ContentionState>,
     pub cpus: Cpus,
 }
 
@@ -84,7 +86,19 @@ impl MachineState {
         MachineState {
             speed: machine.speed,
             switch_cost: Nanos::from_seconds(machine.switch_cost),
+            contention: machine.contention.map(ContentionState::new),
             cpus,
+        }
+    }
+
+    /// How long a core takes for CPU as a model writes it.
+    #[inline]
+    pub(super) fn takes(&self, written: Nanos) -> Nanos {
+        let speed = self.speed / self.contention.as_ref().map_or(1.0, |c| c.factor);
+        if speed == 1.0 {
+            written
+        } else {
+            Nanos::from_seconds(written.seconds() / speed)
         }
     }
 }
@@ -211,11 +225,7 @@ impl Engine<'_> {
         }
         let t = &mut self.threads[thread as usize];
         let m = &self.machines[t.machine as usize];
-        t.remaining = if m.speed == 1.0 {
-            demand
-        } else {
-            Nanos::from_seconds(demand.seconds() / m.speed)
-        };
+        t.remaining = m.takes(demand);
         let machine = t.machine;
         match &m.cpus {
             Cpus::Cores(_) => {

@@ -9,6 +9,7 @@
 //! executes its program only while it has a core; what happens depends on the model and the seed alone.
 
 mod arrivals;
+mod contention;
 mod control;
 mod core;
 mod deadlock;
@@ -80,6 +81,8 @@ enum Event {
     Guard(u32),
     /// A CPU manager decides.
     Manager(u32),
+    /// Demands on a machine change with its load.
+    Contention(u32),
 }
 
 /// What an act waits for.
@@ -336,6 +339,7 @@ impl<'m> Engine<'m> {
             Event::QuotaRefill(group) => self.quota_refill(group),
             Event::Guard(guard) => self.guard_decides(guard),
             Event::Manager(manager) => self.manager_decides(manager),
+            Event::Contention(machine) => self.contend(machine),
         }
     }
 

@@ -73,9 +73,10 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// A record without meters and for `classes` classes.
-    pub fn new(classes: usize) -> Recorder {
-        let length = Nanos(1_000);
+    /// A record without meters and for `classes` classes. Its segments are as long as that, if it is given and they are
+    /// few enough; else they grow with the run.
+    pub fn new(classes: usize, length: Option<Nanos>) -> Recorder {
+        let length = length.unwrap_or(Nanos(1_000));
         Recorder {
             meters: Vec::new(),
             levels: Vec::new(),
@@ -231,7 +232,7 @@ mod tests {
 
     #[test]
     fn segments_stay_few_and_lose_nothing() {
-        let mut record = Recorder::new(1);
+        let mut record = Recorder::new(1, None);
         let meter = record.meters(1);
         let level = record.level();
         let mut t = 0u64;

@@ -5,7 +5,7 @@ use super::record::{LevelId, Meter, Recorder};
 use super::{Engine, NONE};
 use crate::calendar::Calendar;
 use crate::model::{Model, ResourceKind};
-use crate::time::Time;
+use crate::time::{Nanos, Time};
 use loadline_stats::random::{Dist, Stream};
 use std::collections::VecDeque;
 
@@ -152,6 +152,15 @@ impl Meters {
     }
 }
 
+/// Intervals in which what changes over a run is told: 1, 2 or 5 times a power of ten seconds, from 40 to 100 of them.
+fn interval(length: f64) -> Nanos {
+    let least = length / 100.0;
+    let ten = 10f64.powf(least.log10().floor());
+    let steps = [1.0, 2.0, 5.0, 10.0].map(|x| x * ten);
+    let first = steps.into_iter().find(|s| *s >= least * (1.0 - 1e-9));
+    Nanos::from_seconds(first.unwrap_or(10.0 * ten)).max(Nanos(1000))
+}
+
 fn optional(code: &mut Code, dist: &Option<Dist>, name: String) -> Site {
     dist.as_ref().map_or(NO_SITE, |d| code.site(d, name))
 }
@@ -160,7 +169,7 @@ impl<'m> Engine<'m> {
     /// A run of `model` that has not begun. More than `flood` requests in the system end it.
     pub fn new(model: &'m Model, seed: u64, flood: u64) -> Engine<'m> {
         let mut code = Code::of(model);
-        let mut record = Recorder::new(model.classes.len());
+        let mut record = Recorder::new(model.classes.len(), model.length().map(interval));
         let mut meters = Meters::lay_out(model, &mut record);
         let stations = model
             .stations
@@ -244,6 +253,7 @@ impl<'m> Engine<'m> {
                     next_arrival: None,
                     position: 0,
                     round: 0,
+                    area: 0.0,
                     sessions: 0,
                 }
             })
@@ -308,6 +318,7 @@ impl<'m> Engine<'m> {
         engine.open_heaps();
         engine.open_pools();
         engine.open_controllers();
+        engine.open_contention();
         engine.open_sources();
         engine
     }

@@ -31,11 +31,12 @@ impl fmt::Display for Value {
 }
 
 /// Names that stand for numbers.
-const UNITS: [(&str, f64); 17] = [
+const UNITS: [(&str, f64); 18] = [
     ("ns", 1e-9),
     ("us", 1e-6),
     ("ms", 1e-3),
     ("s", 1.0),
+    ("m", 60.0),
     ("min", 60.0),
     ("h", 3600.0),
     ("B", 1.0),

@@ -5,8 +5,8 @@ mod machines;
 use super::LoadError;
 use super::section::Section;
 use crate::model::{
-    Discipline, Group, Guard, Heap, Manager, Model, Pool, Queue, Resource, ResourceKind, Station,
-    UNLIMITED, WhenFull,
+    Discipline, Group, Guard, Heap, HeapGrowth, Manager, Model, Pool, Queue, Resource,
+    ResourceKind, Station, UNLIMITED, WhenFull,
 };
 use loadline_policy::Policy;
 use loadline_stats::random::Dist;
@@ -276,6 +276,16 @@ fn heap(name: String, s: &Section<'_>, model: &Model) -> Result<Heap, LoadError>
             .choice("mode", &[("stop-the-world", false), ("concurrent", true)])?
             .unwrap_or(false),
         start_at: s.number("start_at", 0.01, 1.0)?.unwrap_or(0.5),
+        growth: match s.number("growth", -0.9, 10.0)?.unwrap_or(0.0) {
+            0.0 => {
+                s.known("growth_at");
+                None
+            }
+            growth => Some(HeapGrowth {
+                growth,
+                at: s.required("growth_at", s.number("growth_at", 1.0, ANY)?)?,
+            }),
+        },
     })
 }
 

@@ -8,6 +8,7 @@ use super::program::Programs;
 use super::section::{Section, find};
 use super::tree::Node;
 use crate::model::{Arrivals, Class, Model, Quota, Source, UNLIMITED};
+use loadline_arrivals::{Phase, Schedule};
 use loadline_stats::random::Dist;
 use std::path::Path;
 
@@ -167,9 +168,14 @@ fn arrivals(s: &Section<'_>) -> Result<Option<Arrivals>, LoadError> {
             return Err(s.wrong("rate", format!("it is {rate}; it must be finite")));
         }
         // None at all: a model may choose between open and closed arrivals by a parameter.
-        if rate > 0.0 {
+        let schedule = schedule(s)?;
+        if rate > 0.0 && schedule.is_constant() {
             found.push(("rate", Arrivals::Open(Dist::Exponential(1.0 / rate))));
+        } else if rate > 0.0 {
+            found.push(("rate", Arrivals::Varying { rate, schedule }));
         }
+    } else if s.node("phase").is_some() {
+        return Err(s.wrong("phase", "phases change a rate: give `rate` beside them"));
     }
     if let Some(between) = s.time("arrivals")? {
         if between.mean() <= 0.0 || !between.mean().is_finite() {
@@ -209,6 +215,11 @@ fn arrivals(s: &Section<'_>) -> Result<Option<Arrivals>, LoadError> {
         }
         found.push(("trace", Arrivals::Trace(times.into())));
     }
+    if let Some(file) = s.text("replay")? {
+        found.push(("replay", replay(s, &file)?));
+    } else if s.node("speed").is_some() {
+        return Err(s.wrong("speed", "it is that of a log: give `replay` beside it"));
+    }
     if found.len() > 1 {
         let names: Vec<&str> = found.iter().map(|f| f.0).collect();
         return Err(s.wrong(
@@ -217,6 +228,51 @@ fn arrivals(s: &Section<'_>) -> Result<Option<Arrivals>, LoadError> {
         ));
     }
     Ok(found.pop().map(|f| f.1))
+}
+
+/// `phase = [{ for = "1m", level = 1 }, { for = "10s", from = 1, to = 8 }]`, `repeat`: as in `[arrivals]` of a scenario.
+fn schedule(s: &Section<'_>) -> Result<Schedule, LoadError> {
+    let repeat = s.flag("repeat")?;
+    let mut phases = Vec::new();
+    for (i, node) in s.list("phase")?.into_iter().flatten().enumerate() {
+        let one = Section::of(s.context, format!("{}.phase[{i}]", s.path), node)?;
+        let seconds = one.required("for", one.seconds("for", 1e-9)?)?;
+        let level = |key: &str| one.number(key, 0.0, 1e6);
+        let (from, to) = match (level("level")?, level("from")?, level("to")?) {
+            (Some(level), None, None) => (level, level),
+            (None, Some(from), Some(to)) => (from, to),
+            _ => {
+                return Err(one.wrong(
+                    "level",
+                    "a phase has level, or from and to: it stays where it is or goes from one to the other",
+                ));
+            }
+        };
+        phases.push(Phase { seconds, from, to });
+        one.finish()?;
+    }
+    Schedule::new(phases, repeat).map_err(|e| s.wrong("phase", e))
+}
+
+/// `replay = "access.log"`, `speed = 10`: sessions begin when those of the log did.
+fn replay(s: &Section<'_>, file: &str) -> Result<Arrivals, LoadError> {
+    let speed = s.number("speed", 1e-6, 1e9)?.unwrap_or(1.0);
+    let path = super::parameters::folder(s.context.file).join(file);
+    let text = std::fs::read(&path)
+        .map_err(|e| s.wrong("replay", format!("{} cannot be read: {e}", path.display())))?;
+    let text = String::from_utf8_lossy(&text);
+    let begins = loadline_arrivals::access_log::parse(&text).session_begins_ns();
+    if begins.last().is_none_or(|&last| last == 0) {
+        return Err(s.wrong(
+            "replay",
+            format!(
+                "{} is no access log (common or combined format) of more than one session",
+                path.display()
+            ),
+        ));
+    }
+    let times: Vec<f64> = begins.iter().map(|&ns| ns as f64 * 1e-9 / speed).collect();
+    Ok(Arrivals::Replay(times.into()))
 }
 
 /// `[{ rate = 10, stay = "5s" }, …]`

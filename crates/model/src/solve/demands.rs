@@ -46,7 +46,9 @@ pub fn of(model: &Model) -> Result<Vec<Demands>, String> {
             if c.timeout.is_some() {
                 d.obstacle = Some("clients time out".into());
             }
-            if model.terminates() {
+            if model.length().is_some() {
+                d.obstacle = Some("the load changes over the run".into());
+            } else if model.terminates() {
                 d.obstacle = Some("clients leave when they have done their work".into());
             }
             let walk = Walk { model, class };

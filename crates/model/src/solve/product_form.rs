@@ -85,6 +85,9 @@ fn parts(model: &Model, all: &[Demands]) -> Result<Vec<Part>, String> {
         });
     }
     for (i, m) in model.machines.iter().enumerate() {
+        if m.contention.is_some() {
+            return Err(format!("demands on {} change with its load", m.name));
+        }
         match m.scheduler {
             Scheduler::ProcessorSharing => {}
             Scheduler::RoundRobin { quantum } if quantum.is_infinite() && m.switch_cost == 0.0 => {}

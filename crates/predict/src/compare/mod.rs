@@ -211,6 +211,7 @@ mod tests {
             file: "m.toml".into(),
             settings: Vec::new(),
             load: "rate".into(),
+            schedule: None,
             p95: None,
             over: Vec::new(),
             sensitivities: false,

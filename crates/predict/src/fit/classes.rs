@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use loadline_stats::law::Fitted;
 
 use super::fitted;
-use crate::observe::Request;
+use crate::observe::{Request, Stretch};
 
 /// Routes with fewer requests are gathered.
 const RARE: usize = 30;
@@ -36,6 +36,8 @@ pub struct Class {
     pub routes: Vec<String>,
     /// Requests seen.
     pub count: usize,
+    /// Requests seen in each recording.
+    pub by_recording: Vec<usize>,
     /// CPU by part; a part that costs nothing is left out.
     pub parts: Vec<Part>,
     /// Pooled connections taken.
@@ -100,7 +102,7 @@ pub(super) fn name_of(route: &str) -> String {
 }
 
 /// Fits all classes, the most frequent first, the gathered rare ones last.
-pub(super) fn fit(requests: &[Request]) -> Vec<Class> {
+pub(super) fn fit(requests: &[Request], stretches: &[Stretch]) -> Vec<Class> {
     let mut by_route: BTreeMap<String, Vec<&Request>> = BTreeMap::new();
     for r in requests {
         by_route.entry(route(&r.name)).or_default().push(r);
@@ -119,11 +121,11 @@ pub(super) fn fit(requests: &[Request]) -> Vec<Class> {
         while classes.iter().any(|c| c.name == name) || name == "rare" {
             name.push_str("_2");
         }
-        classes.push(class(name, vec![route], &of));
+        classes.push(class(name, vec![route], &of, stretches));
     }
     if !rare.1.is_empty() {
         rare.1.sort_by(|a, b| a.begin.total_cmp(&b.begin));
-        classes.push(class("rare".into(), rare.0, &rare.1));
+        classes.push(class("rare".into(), rare.0, &rare.1, stretches));
     }
     classes
 }
@@ -131,7 +133,7 @@ pub(super) fn fit(requests: &[Request]) -> Vec<Class> {
 /// A time of a request, in seconds.
 type Time = fn(&Request) -> f64;
 
-fn class(name: String, routes: Vec<String>, of: &[&Request]) -> Class {
+fn class(name: String, routes: Vec<String>, of: &[&Request], stretches: &[Stretch]) -> Class {
     let values = |f: Time| of.iter().map(|r| f(r)).collect::<Vec<f64>>();
     let parts: [(&'static str, Time); 4] = [
         ("container", |r| r.container),
@@ -153,6 +155,10 @@ fn class(name: String, routes: Vec<String>, of: &[&Request]) -> Class {
         name,
         routes,
         count: of.len(),
+        by_recording: stretches
+            .iter()
+            .map(|s| of.iter().filter(|r| s.has(r.begin)).count())
+            .collect(),
         parts: parts
             .into_iter()
             .filter_map(|(name, f)| {
@@ -213,7 +219,7 @@ mod tests {
             .map(|i| request("GET /a", f64::from(i), 2e-3))
             .collect();
         all.extend((0..5).map(|i| request(&format!("GET /{}", ['x', 'y'][i % 2]), 1.0, 0.0)));
-        let classes = fit(&all);
+        let classes = fit(&all, &[]);
         assert_eq!(classes.len(), 2);
         assert_eq!((classes[1].name.as_str(), classes[1].count), ("rare", 5));
         assert_eq!(classes[1].routes, ["GET /x", "GET /y"]);

@@ -8,8 +8,11 @@
 //! within [`UTILIZATION_LAW`]; else there is no model. What the recording does not determine is in `open`, by name.
 
 mod classes;
+mod database;
+mod locks;
 mod overheads;
 mod sessions;
+mod several;
 
 use loadline_stats::law::{self, Fitted};
 use loadline_stats::{Estimate, by_batches};
@@ -17,8 +20,11 @@ use serde::Serialize;
 
 use crate::observe::{About, Observed};
 pub use classes::{Class, Counts, Part, route};
+pub use database::Database;
+pub use locks::HeldLock;
 pub use overheads::{Collections, Costs, Stream};
 pub use sessions::{END, Think, Visitors, from_scenario, from_trace};
+pub use several::{Growth, Recording, fit_several};
 
 /// How far the sum of all demands may be from the CPU that was used. Beyond it, the demands are not what costs.
 pub const UTILIZATION_LAW: f64 = 0.03;
@@ -30,6 +36,9 @@ const FEWEST_REQUESTS: usize = 200;
 /// agent: 195, 220 and 173 ns (tracepoints on this kind of machine), 52 ns (`bench/event-cost`).
 const RECORDED_SWITCH: f64 = 588e-9;
 const RECORDED_EVENT: f64 = 52e-9;
+
+/// What one recording leaves open of a database.
+const DATABASE_AS_IT_WAS: &str = "how the database slows down: its delays are taken as they were";
 
 /// One kind of handshake.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -57,6 +66,10 @@ pub struct Fit {
     pub collections: Option<Collections>,
     /// Work that nobody waits for.
     pub background: Vec<Stream>,
+    /// Locks that determine something.
+    pub locks: Vec<HeldLock>,
+    /// What the database's delay is made of, if several recordings tell.
+    pub database: Option<Database>,
     /// Pools of connections: name, most in use.
     pub pools: Vec<(String, u64)>,
     /// Most workers busy at a time.
@@ -73,6 +86,10 @@ pub struct Fit {
     pub drift: f64,
     /// By how much demands were lowered for the cost of recording.
     pub recording: f64,
+    /// How CPU demands grow with the utilization of the CPUs, if several recordings tell.
+    pub contention: Option<Growth>,
+    /// The recordings, if there are several.
+    pub recordings: Vec<Recording>,
     /// What this recording does not determine, and why.
     pub open: Vec<String>,
 }
@@ -98,7 +115,7 @@ pub fn fit(seen: &Observed, visitors: Visitors) -> Result<Fit, String> {
     let recording = (seen.switches as f64 * RECORDED_SWITCH
         + seen.agent_events as f64 * RECORDED_EVENT)
         / seen.cpu.max(1e-9);
-    let mut classes = classes::fit(&seen.requests);
+    let mut classes = classes::fit(&seen.requests, &seen.stretches());
     let mut full = handshakes(seen, false, &mut open);
     let mut resumed = handshakes(seen, true, &mut open);
     let (mut costs, mut background) = overheads::fit(seen, &mut open);
@@ -171,14 +188,7 @@ pub fn fit(seen: &Observed, visitors: Visitors) -> Result<Fit, String> {
         "how many workers there are: {} were busy at a time at most",
         seen.most_workers
     ));
-    for lock in seen.locks.iter().filter(|l| l.waits >= 20).take(3) {
-        open.push(format!(
-            "how long {} is held: only {} waits for it were seen, {:.2} ms each",
-            lock.class,
-            lock.waits,
-            1e3 * lock.seconds / lock.waits as f64
-        ));
-    }
+    let locks = locks::fit(seen, &classes, &mut open);
     if classes.iter().any(|c| c.sql_wait.is_some()) {
         let busy = seen.others_on_machine.map_or(String::new(), |o| {
             format!(
@@ -186,9 +196,7 @@ pub fn fit(seen: &Observed, visitors: Visitors) -> Result<Fit, String> {
                 100.0 * o
             )
         });
-        open.push(format!(
-            "how the database slows down: its delays are taken as they were{busy}"
-        ));
+        open.push(format!("{DATABASE_AS_IT_WAS}{busy}"));
     }
     open.push(
         "the time on the network and in the client: the server's recording does not see it".into(),
@@ -201,6 +209,8 @@ pub fn fit(seen: &Observed, visitors: Visitors) -> Result<Fit, String> {
         costs,
         collections,
         background,
+        locks,
+        database: None,
         pools: seen
             .pools
             .iter()
@@ -213,6 +223,8 @@ pub fn fit(seen: &Observed, visitors: Visitors) -> Result<Fit, String> {
         counters,
         drift: drift(seen),
         recording,
+        contention: None,
+        recordings: Vec::new(),
         open,
     })
 }
@@ -245,10 +257,14 @@ fn sound(seen: &Observed) -> Result<(), String> {
 
 /// CPU per request of the recording's second half over its first, less 1, each class weighted as in the whole.
 fn drift(seen: &Observed) -> f64 {
-    let half = 0.5 * seen.about.seconds;
+    let stretches = seen.stretches();
+    let second_half = |at: f64| {
+        let of = stretches.iter().find(|s| s.has(at));
+        of.is_some_and(|s| at >= s.begin + 0.5 * s.seconds)
+    };
     let mut sums: std::collections::BTreeMap<String, [(f64, f64); 2]> = Default::default();
     for r in &seen.requests {
-        let cell = &mut sums.entry(route(&r.name)).or_default()[usize::from(r.begin >= half)];
+        let cell = &mut sums.entry(route(&r.name)).or_default()[usize::from(second_half(r.begin))];
         cell.0 += r.container + r.service + r.held + r.sql;
         cell.1 += 1.0;
     }

@@ -5,11 +5,15 @@ use loadline_stats::law::{self, Fitted, Shape};
 use loadline_stats::nnls;
 use serde::Serialize;
 
+use super::several::{Growth, line};
 use super::{fitted, mean_of};
-use crate::observe::Observed;
+use crate::observe::{Observed, Stretch};
 
 /// Fewer collections than this do not tell how often there will be one.
 const FEWEST_PAUSES: usize = 3;
+/// A line through fewer is drawn by chance; so is one through rates that scatter by less than a share of their mean.
+const FEWEST_FOR_A_LINE: usize = 8;
+const ALIKE: f64 = 0.1;
 /// Background work below this share of a CPU is left out.
 const MATTERS: f64 = 1e-4;
 
@@ -70,6 +74,9 @@ pub struct Collections {
     pub pause: Fitted,
     /// Bytes allocated per second of CPU of requests and handshakes.
     pub bytes_per_cpu_second: f64,
+    /// How pauses grow with the rate of allocation, in bytes per second, if several recordings tell: from its mean, as a
+    /// share of it.
+    pub growth: Option<Growth>,
 }
 
 /// A value without a law of its own.
@@ -163,8 +170,10 @@ fn dispatcher(awake: &[(f64, u32)], visits: u64) -> (Fitted, Fitted) {
 fn rest(seen: &Observed, open: &mut Vec<String>) -> ([f64; 3], Vec<Stream>) {
     let seconds = seen.others.first().map_or(0, |o| o.seconds.len());
     let mut rows = vec![vec![0.0, 0.0, 0.0, 1.0]; seconds];
+    let stretches = seen.stretches();
     let mut count = |at: f64, column: usize| {
-        if let Some(row) = rows.get_mut(at as usize) {
+        let row = stretches.iter().find_map(|s| s.row(at));
+        if let Some(row) = row.and_then(|i| rows.get_mut(i)) {
             row[column] += 1.0;
         }
     };
@@ -209,20 +218,59 @@ fn rest(seen: &Observed, open: &mut Vec<String>) -> ([f64; 3], Vec<Stream>) {
     (per_event, streams)
 }
 
-pub(super) fn collections(seen: &Observed, open: &mut Vec<String>) -> Option<Collections> {
-    let allocated: Vec<f64> = seen
+/// A collection: how long it took, and how fast had been allocated since the one before.
+struct Collection {
+    bytes: f64,
+    rate: f64,
+    length: f64,
+}
+
+/// Those of a recording that have one before them, and the CPU of what was served between the first and the last.
+fn collections_in(seen: &Observed, stretch: &Stretch) -> (Vec<Collection>, f64) {
+    let pauses: Vec<_> = seen
         .pauses
-        .windows(2)
-        .filter_map(|w| Some(w[1].heap?.0 - w[0].heap?.1))
-        .filter(|bytes| *bytes > 0.0)
+        .iter()
+        .filter(|p| stretch.has(p.begin))
         .collect();
+    let list = pauses
+        .windows(2)
+        .filter_map(|w| {
+            let bytes = w[1].heap?.0 - w[0].heap?.1;
+            (bytes > 0.0).then(|| Collection {
+                bytes,
+                rate: bytes / (w[1].begin - w[0].begin).max(1e-9),
+                length: w[1].length,
+            })
+        })
+        .collect();
+    let (Some(first), Some(last)) = (pauses.first(), pauses.last()) else {
+        return (list, 0.0);
+    };
+    let within = |at: f64| at >= first.begin && at < last.begin;
+    let requests = seen.requests.iter().filter(|r| within(r.begin));
+    let handshakes = seen.handshakes.iter().filter(|h| within(h.begin));
+    let cpu = requests
+        .map(|r| r.container + r.service + r.held + r.sql)
+        .sum::<f64>()
+        + handshakes.flat_map(|h| &h.pieces).map(|p| p.1).sum::<f64>();
+    (list, cpu)
+}
+
+pub(super) fn collections(seen: &Observed, open: &mut Vec<String>) -> Option<Collections> {
+    let (mut all, mut cpu) = (Vec::new(), 0.0);
+    let stretches = seen.stretches();
+    for stretch in &stretches {
+        let (list, used) = collections_in(seen, stretch);
+        all.extend(list);
+        cpu += used;
+    }
     let gc: f64 = seen
         .others
         .iter()
         .filter(|o| o.kind == "gc")
         .flat_map(|o| &o.seconds)
         .sum();
-    if seen.pauses.len() < FEWEST_PAUSES || allocated.len() + 1 < FEWEST_PAUSES {
+    if seen.pauses.len() < FEWEST_PAUSES || all.len() + 1 < FEWEST_PAUSES {
         open.push(format!(
             "how often memory is collected: {} collections were seen ({:.2}% of a CPU)",
             seen.pauses.len(),
@@ -230,28 +278,37 @@ pub(super) fn collections(seen: &Observed, open: &mut Vec<String>) -> Option<Col
         ));
         return None;
     }
-    let (first, last) = (seen.pauses.first()?.begin, seen.pauses.last()?.begin);
-    let within = |at: f64| at >= first && at < last;
-    let cpu: f64 = seen
-        .requests
-        .iter()
-        .filter(|r| within(r.begin))
-        .map(|r| r.container + r.service + r.held + r.sql)
-        .sum::<f64>()
-        + seen
-            .handshakes
+    let growth = Some(all.as_slice())
+        .filter(|_| stretches.len() > 1)
+        .and_then(by_rate);
+    let lengths: Vec<f64> = match growth {
+        None => seen.pauses.iter().map(|p| p.length).collect(),
+        Some(g) => all
             .iter()
-            .filter(|h| within(h.begin))
-            .flat_map(|h| &h.pieces)
-            .map(|p| p.1)
-            .sum::<f64>();
-    let lengths: Vec<f64> = seen.pauses.iter().map(|p| p.length).collect();
+            .map(|c| c.length / (1.0 + g.growth * (c.rate / g.at - 1.0)).max(0.1))
+            .collect(),
+    };
+    let bytes: Vec<f64> = all.iter().map(|c| c.bytes).collect();
     Some(Collections {
         count: seen.pauses.len(),
-        young: law::fit(&allocated)?,
+        young: law::fit(&bytes)?,
         pause: law::fit(&lengths)?,
-        bytes_per_cpu_second: allocated.iter().sum::<f64>() / cpu.max(1e-9),
+        bytes_per_cpu_second: bytes.iter().sum::<f64>() / cpu.max(1e-9),
+        growth,
     })
+}
+
+/// How pauses grow with the rate of allocation: least squares over all collections. `None` where their rates are alike.
+fn by_rate(all: &[Collection]) -> Option<Growth> {
+    let n = all.len() as f64;
+    let mean = all.iter().map(|c| c.rate).sum::<f64>() / n;
+    let variance = all.iter().map(|c| (c.rate - mean).powi(2)).sum::<f64>() / n;
+    if all.len() < FEWEST_FOR_A_LINE || variance.sqrt() < ALIKE * mean {
+        return None;
+    }
+    // All errors are alike, and what they are follows from the scatter: any value that is too small for it will do.
+    let points: Vec<_> = all.iter().map(|c| (c.rate / mean, c.length, 0.0)).collect();
+    line(&points).map(|g| Growth { at: mean, ..g })
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use std::collections::{BTreeMap, HashMap};
 
-use loadline_load::Scenario;
+use loadline_load::{Arrivals, Scenario};
 use loadline_stats::law::{self, Fitted};
 
 use super::classes::route;
@@ -20,8 +20,12 @@ pub const END: &str = "end";
 pub struct Visitors {
     /// Where this comes from, in words.
     pub source: String,
-    /// New sessions per second.
+    /// New sessions per second; where the rate changes, at level 1.
     pub rate: f64,
+    /// How it changes: length in seconds, level at the begin and at the end of each phase; none if it does not.
+    pub phases: Vec<(f64, f64, f64)>,
+    /// Whether the phases repeat.
+    pub repeat: bool,
     /// Routes of first requests.
     pub start: BTreeMap<String, f64>,
     /// After each route: the next, or [`END`].
@@ -86,6 +90,8 @@ pub fn from_trace(seen: &Observed) -> Result<Visitors, String> {
     Ok(Visitors {
         source: "the recording's connections: each is taken for a session".into(),
         rate: connections.len() as f64 / seen.about.seconds,
+        phases: Vec::new(),
+        repeat: false,
         start,
         next,
         clicks: clicks as f64 / connections.len() as f64,
@@ -127,9 +133,16 @@ pub fn from_scenario(scenario: &Scenario, seen: &Observed) -> Result<Visitors, S
                 .or_insert(0.0) += n as f64;
         }
     }
+    let phases = scenario.schedule.phases().iter();
     Ok(Visitors {
         source: format!("the scenario {}", scenario.name),
-        rate: seen.requests.len() as f64 / seen.about.seconds / outline.clicks,
+        // What a recording saw of a rate that changes is that of its moment.
+        rate: match scenario.arrivals {
+            Arrivals::PartlyOpen { rate } if !scenario.schedule.is_constant() => rate,
+            _ => seen.requests.len() as f64 / seen.about.seconds / outline.clicks,
+        },
+        phases: phases.map(|p| (p.seconds, p.from, p.to)).collect(),
+        repeat: scenario.schedule.repeats(),
         start: [(routes[outline.start].clone(), 1.0)].into(),
         next,
         clicks: outline.clicks,

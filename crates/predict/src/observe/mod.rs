@@ -8,9 +8,12 @@
 //! [`read`] asks the trace; [`cpu`] adds up CPU time between two moments of a thread, without I/O.
 
 pub mod cpu;
+mod locks;
 mod read;
+mod several;
 
 pub use read::read;
+pub use several::end_to_end;
 
 /// What was recorded, and how much of it.
 #[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
@@ -29,6 +32,17 @@ pub struct About {
     pub cpus: u32,
     /// Length of the recording.
     pub seconds: f64,
+}
+
+/// One recording's place in what was observed: several are laid end to end.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Stretch {
+    /// When it begins.
+    pub begin: f64,
+    /// Its length.
+    pub seconds: f64,
+    /// Its first second in [`Others::seconds`], and how many of them it has.
+    pub rows: (usize, usize),
 }
 
 /// A request that was seen from its beginning to its end.
@@ -127,15 +141,46 @@ pub struct Pool {
     pub most_used: u64,
 }
 
-/// Waits for a lock.
+/// Parts of a request's CPU, by what its thread is at.
+pub const PARTS: [&str; 4] = ["container", "service", "held", "sql"];
+
+/// A lock that was waited for.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Lock {
     /// Class of the object.
     pub class: String,
-    /// How many.
-    pub waits: u64,
-    /// All together, in seconds.
+    /// The object's identity in the trace.
+    pub object: i64,
+    /// Waits by their beginning.
+    pub waits: Vec<LockWait>,
+    /// What those did who had it.
+    pub owners: Owners,
+}
+
+/// A wait for a lock.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LockWait {
+    /// When it began.
+    pub begin: f64,
+    /// Until whoever had the lock let go of it.
     pub seconds: f64,
+    /// The request that waited, if it was one.
+    pub request: Option<String>,
+    /// Which of [`PARTS`] it was at.
+    pub part: &'static str,
+}
+
+/// What the owners of a lock did while others waited for it, in seconds.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Owners {
+    /// All of it.
+    pub held: f64,
+    /// They had a CPU.
+    pub running: f64,
+    /// They were kept from one, or waited for another lock.
+    pub kept: f64,
+    /// They waited for anything else.
+    pub waiting: f64,
 }
 
 /// All of it.
@@ -143,6 +188,8 @@ pub struct Lock {
 pub struct Observed {
     /// What was recorded.
     pub about: About,
+    /// The recordings, if there are several.
+    pub several: Vec<Stretch>,
     /// Requests by their beginning.
     pub requests: Vec<Request>,
     /// Handshakes by their beginning.
@@ -171,4 +218,31 @@ pub struct Observed {
     pub switches: u64,
     /// Events that the agent wrote.
     pub agent_events: u64,
+}
+
+impl Observed {
+    /// The recordings that this is made of.
+    pub fn stretches(&self) -> Vec<Stretch> {
+        if !self.several.is_empty() {
+            return self.several.clone();
+        }
+        vec![Stretch {
+            begin: 0.0,
+            seconds: self.about.seconds,
+            rows: (0, self.others.first().map_or(0, |o| o.seconds.len())),
+        }]
+    }
+}
+
+impl Stretch {
+    /// Whether a moment lies in it.
+    pub fn has(&self, at: f64) -> bool {
+        at >= self.begin && at < self.begin + self.seconds
+    }
+
+    /// The row of a moment's second; none of one that is not whole.
+    pub fn row(&self, at: f64) -> Option<usize> {
+        let second = (at - self.begin) as usize;
+        (self.has(at) && second < self.rows.1).then_some(self.rows.0 + second)
+    }
 }

@@ -7,11 +7,11 @@ use loadline_trace::duckdb::{Connection, Row};
 use loadline_trace::{Meta, Trace};
 
 use super::cpu::Thread;
-use super::{About, Handshake, Lock, Observed, Others, Overheads, Pause, Pool, Request};
+use super::{About, Handshake, Observed, Others, Overheads, Pause, Pool, Request};
 
 /// Reads what a model needs.
 pub fn read(trace: &Trace) -> Result<Observed> {
-    let db = trace.sql()?;
+    let db = loadline_analyze::views::open(trace)?;
     let meta = &trace.meta;
     let threads = threads(&db)?;
     let known = kinds(&db)?;
@@ -20,11 +20,12 @@ pub fn read(trace: &Trace) -> Result<Observed> {
     let number = |sql: &str| -> Result<f64> { Ok(db.query_row(sql, [], |r| r.get(0))?) };
     Ok(Observed {
         about: about(trace),
+        several: Vec::new(),
         overheads: overheads(&db, &threads, &known)?,
         others: others(meta, &threads, &known),
         pauses: pauses(&db, meta)?,
         pools: pools(&db)?,
-        locks: locks(&db)?,
+        locks: super::locks::read(&db, meta)?,
         most_workers: number(
             "SELECT coalesce(max(n), 0)::DOUBLE FROM (SELECT sum(step) OVER (ORDER BY ts, step ROWS UNBOUNDED PRECEDING) AS n
              FROM (SELECT g.begin_ns AS ts, 1 AS step FROM segments g JOIN spans s ON s.id = g.span WHERE s.kind = 'connection'
@@ -63,7 +64,7 @@ fn about(trace: &Trace) -> About {
     }
 }
 
-fn rows<T>(
+pub(super) fn rows<T>(
     db: &Connection,
     sql: &str,
     of: impl FnMut(&Row) -> loadline_trace::duckdb::Result<T>,
@@ -123,7 +124,7 @@ fn kinds(db: &Connection) -> Result<HashMap<i64, Use>> {
     Ok(list.into_iter().collect())
 }
 
-const SECOND: f64 = 1e-9;
+pub(super) const SECOND: f64 = 1e-9;
 
 fn requests_and_handshakes(
     db: &Connection,
@@ -384,21 +385,6 @@ fn pools(db: &Connection) -> Result<Vec<Pool>> {
                 name: r.get(0)?,
                 asked: r.get::<_, i64>(1)? as u64,
                 most_used: r.get::<_, i64>(2)? as u64,
-            })
-        },
-    )
-}
-
-fn locks(db: &Connection) -> Result<Vec<Lock>> {
-    rows(
-        db,
-        "SELECT coalesce(class, '(unknown class)'), count(*), sum(end_ns - begin_ns) / 1e9 FROM waits
-         WHERE kind = 'monitor_enter' OR (kind = 'park' AND owner IS NOT NULL) GROUP BY 1 ORDER BY 3 DESC",
-        |r| {
-            Ok(Lock {
-                class: r.get(0)?,
-                waits: r.get::<_, i64>(1)? as u64,
-                seconds: r.get(2)?,
             })
         },
     )

@@ -3,11 +3,13 @@
 mod numbers;
 mod parameters;
 mod programs;
+mod shared;
 mod visitors;
 
 use std::fmt::Write;
 
 use crate::fit::{Fit, Handshake};
+use numbers::time;
 use parameters::parameters;
 use programs::{machines, pools};
 use visitors::visitors;
@@ -61,6 +63,21 @@ fn head(fit: &Fit) -> String {
         fit.resumed.as_ref().map_or(0, |h| h.count),
         100.0 * fit.used / f64::from(about.cpus)
     ));
+    for (i, r) in fit.recordings.iter().enumerate() {
+        line(&format!(
+            "  [{}] {}: {:.1} s, {} requests, {:.0}% of the CPUs used; a request of the common mix took {} ±{} of CPU; \
+             utilization law {:+.1}%, {:+.1}% from its first half to its second",
+            i + 1,
+            r.trace,
+            r.seconds,
+            r.requests,
+            100.0 * r.utilization,
+            time(r.cpu),
+            time(r.ci95),
+            100.0 * r.law,
+            100.0 * r.drift
+        ));
+    }
     line("How sure it is");
     line(&format!(
         "  utilization law: all demands together are {:+.1}% off what was used{}",
@@ -147,6 +164,15 @@ pub fn summary(fit: &Fit) -> String {
         100.0 * fit.law.abs(),
         100.0 * fit.used / f64::from(fit.about.cpus)
     );
+    if let Some(c) = &fit.contention {
+        let _ = writeln!(
+            out,
+            "  CPU demands grow by {:.0} ±{:.0}% from idle CPUs to full ones, by {} recordings",
+            100.0 * c.growth,
+            100.0 * c.ci95,
+            fit.recordings.len()
+        );
+    }
     for open in &fit.open {
         for (i, line) in wrapped(open, 90).iter().enumerate() {
             let lead = if i == 0 {

@@ -15,10 +15,11 @@ const CONNECTIONS: u32 = 10;
 /// What sending, waking and reading takes on loopback, from end to end: half of a TCP connect there.
 const NETWORK: &str = "75us";
 
-struct Parameters<'a>(&'a mut String);
+/// The section as it is written.
+pub(super) struct Parameters<'a>(&'a mut String);
 
 impl Parameters<'_> {
-    fn fitted(&mut self, name: &str, f: &Fitted, what: &str) {
+    pub(super) fn fitted(&mut self, name: &str, f: &Fitted, what: &str) {
         let ci95 = if f.ci95.is_finite() {
             f.ci95.min(f.mean)
         } else {
@@ -42,14 +43,34 @@ impl Parameters<'_> {
         );
     }
 
-    fn given(&mut self, name: &str, value: &str, range: &str, what: &str) {
+    /// A time that was fitted and has no law.
+    pub(super) fn timed(&mut self, name: &str, value: f64, ci95: f64, what: &str) {
+        let _ = writeln!(
+            self.0,
+            "{name} = {{ default = \"{}\", ci95 = \"{}\", help = \"{what}\" }}",
+            time(value),
+            time(ci95)
+        );
+    }
+
+    pub(super) fn given(&mut self, name: &str, value: &str, range: &str, what: &str) {
         let _ = writeln!(
             self.0,
             "{name} = {{ default = {value}, range = {range}, help = \"{what}\" }}"
         );
     }
 
-    fn heading(&mut self, text: &str) {
+    /// A number without a unit, and without a law.
+    pub(super) fn estimate(&mut self, name: &str, value: f64, ci95: f64, range: &str, what: &str) {
+        let _ = writeln!(
+            self.0,
+            "{name} = {{ default = {}, ci95 = {}, range = {range}, help = \"{what}\" }}",
+            digits(value),
+            digits(if ci95.is_finite() { ci95 } else { value.abs() })
+        );
+    }
+
+    pub(super) fn heading(&mut self, text: &str) {
         let _ = writeln!(self.0, "# {text}");
     }
 }
@@ -62,6 +83,7 @@ pub(super) fn parameters(out: &mut String, fit: &Fit, assumed: &Assumed) {
     what_it_runs_on(&mut p, fit, assumed);
     factors(&mut p);
     requests(&mut p, fit);
+    super::shared::parameters(&mut p, fit);
     handshakes(&mut p, fit);
     besides(&mut p, fit);
     out.push('\n');
@@ -130,6 +152,21 @@ fn what_it_runs_on(p: &mut Parameters<'_>, fit: &Fit, assumed: &Assumed) {
         "[0.01, 100]",
         "of a CPU, beside the one that was recorded",
     );
+    if let Some(c) = &fit.contention {
+        p.estimate(
+            "contention",
+            c.growth,
+            c.ci95,
+            "[-0.9, 10]",
+            "share by which CPU demands grow from idle to full CPUs; a line through all recordings",
+        );
+        p.given(
+            "contention_at",
+            &digits(c.at),
+            "[0, 1]",
+            "utilization at which demands are as below",
+        );
+    }
     p.given(
         "workers",
         &assumed.workers.unwrap_or(WORKERS).to_string(),
@@ -162,6 +199,12 @@ fn what_it_runs_on(p: &mut Parameters<'_>, fit: &Fit, assumed: &Assumed) {
         &format!("\"{NETWORK}\""),
         "[0, 100]",
         "one way between client and server; not recorded: loopback is assumed",
+    );
+    p.given(
+        "client_cpu",
+        "0",
+        "[0, 1]",
+        "CPU of the client per request, where it shares these CPUs, as a load generator on the same machine",
     );
 }
 
@@ -282,6 +325,21 @@ fn besides(p: &mut Parameters<'_>, fit: &Fit) {
             "[0, 1e12]",
             "bytes allocated per second of CPU of a request",
         );
+        if let Some(c) = &g.growth {
+            p.estimate(
+                "pause_growth",
+                c.growth,
+                c.ci95,
+                "[-0.9, 10]",
+                "share by which a pause grows when allocation is twice as fast; a line through the collections of all recordings",
+            );
+            p.given(
+                "pause_at",
+                &format!("\"{}B\"", digits(c.at.round())),
+                "[1, 1e15]",
+                "bytes allocated a second at which it is as above",
+            );
+        }
     }
 }
 
@@ -313,6 +371,15 @@ fn part_help(c: &Class, part: &str) -> String {
         .join(", ");
     if c.routes.len() > 3 {
         let _ = write!(routes, " and {} more", c.routes.len() - 3);
+    }
+    if c.by_recording.len() > 1 {
+        let each: Vec<String> = c
+            .by_recording
+            .iter()
+            .enumerate()
+            .map(|(i, n)| format!("{n} in [{}]", i + 1))
+            .collect();
+        let _ = write!(routes, " ({})", each.join(", "));
     }
     match part {
         "sql" => format!("CPU in {} statements of {routes}", digits(c.statements)),

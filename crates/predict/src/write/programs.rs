@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use super::numbers::{digits, drawn};
+use super::shared::{at_database, cpu_outside, locked, sections, wait_outside};
 use super::{kinds, plain, pool_name};
 use crate::fit::{Class, Fit};
 
@@ -10,14 +11,22 @@ use crate::fit::{Class, Fit};
 const SLICE: &str = "1.4ms";
 
 pub(super) fn machines(out: &mut String, fit: &Fit) {
+    let contention = fit.contention.map_or(
+        "",
+        |_| "contention = \"contention\"\ncontention_at = \"contention_at\"\n",
+    );
     let _ = writeln!(
         out,
-        "[machines.server]\ncores = \"cpus\"\nspeed = \"speed\"\nscheduler = \"eevdf\"\nslice = \"{SLICE}\"\n"
+        "[machines.server]\ncores = \"cpus\"\nspeed = \"speed\"\nscheduler = \"eevdf\"\nslice = \"{SLICE}\"\n{contention}"
     );
     if let Some(c) = &fit.collections {
+        let growth = c.growth.map_or(
+            "",
+            |_| "growth = \"pause_growth\"\ngrowth_at = \"pause_at\"\n",
+        );
         let _ = writeln!(
             out,
-            "[heaps.java]\nmachine = \"server\"\nyoung = \"young\"\ncpu = \"{}\"\nthreads = 1\n",
+            "[heaps.java]\nmachine = \"server\"\nyoung = \"young\"\ncpu = \"{}\"\nthreads = 1\n{growth}",
             drawn("pause", &c.pause)
         );
     }
@@ -29,6 +38,7 @@ pub(super) fn machines(out: &mut String, fit: &Fit) {
             plain(name)
         );
     }
+    sections(out, fit);
 }
 
 pub(super) fn pools(out: &mut String, fit: &Fit) {
@@ -108,6 +118,7 @@ pub(super) fn pools(out: &mut String, fit: &Fit) {
         }
     }
     out.push('\n');
+    let _ = writeln!(out, "{CLIENT}");
     for s in &fit.background {
         let _ = writeln!(
             out,
@@ -118,6 +129,14 @@ pub(super) fn pools(out: &mut String, fit: &Fit) {
         );
     }
 }
+
+/// The client's own thread, where it has its CPU from the server's machine.
+pub(super) const CLIENT: &str =
+    "[pools.client]\nmachine = \"server\"\nthreads = 1\nprogram = [ { cpu = \"client_cpu\" } ]\n";
+
+/// What a client does with it; nothing where it has CPUs of its own.
+pub(super) const AT_CLIENT: &str =
+    "{ branch = [ { p = \"if(client_cpu > 0, 1, 0)\", do = [ { call = \"client\" } ] } ] }";
 
 fn allocate(fit: &Fit, cpu: &str) -> String {
     if fit.collections.is_some() {
@@ -149,24 +168,26 @@ fn request(c: &Class, fit: &Fit) -> String {
         String::new()
     };
     for part in &c.parts {
-        let name = format!("{}_{}", c.name, part.name);
         let inside = pooled && matches!(part.name, "held" | "sql");
+        let over = if inside { over.as_str() } else { "" };
         let cpu = format!(
-            "{{ cpu = \"{}_factor * {}{}\" }}",
+            "{{ cpu = \"{}_factor * {}{over}\" }}",
             part.name,
-            drawn(&name, &part.law),
-            if inside { over.as_str() } else { "" }
+            drawn(&cpu_outside(c, part.name, fit), &part.law),
         );
+        let steps = std::iter::once(cpu).chain(locked(c, part.name, over, fit));
         if inside {
-            held.push(cpu);
+            held.extend(steps);
         } else {
-            let _ = writeln!(out, "  {cpu},");
+            steps.for_each(|step| {
+                let _ = writeln!(out, "  {step},");
+            });
         }
     }
     if let Some(wait) = &c.sql_wait {
         let step = format!(
             "{{ wait = \"{}{}\" }}",
-            drawn(&format!("{}_database", c.name), wait),
+            drawn(&wait_outside(c, "database", &["sql"], fit), wait),
             if pooled { over.as_str() } else { "" }
         );
         if pooled {
@@ -175,12 +196,16 @@ fn request(c: &Class, fit: &Fit) -> String {
             let _ = writeln!(out, "  {step},");
         }
     }
+    if let Some(step) = at_database(c, if pooled { over.as_str() } else { "" }, fit) {
+        if pooled {
+            held.push(step);
+        } else {
+            let _ = writeln!(out, "  {step},");
+        }
+    }
     if let Some(wait) = &c.other_wait {
-        let _ = writeln!(
-            out,
-            "  {{ wait = \"{}\" }},",
-            drawn(&format!("{}_outside", c.name), wait)
-        );
+        let outside = wait_outside(c, "outside", &["container", "service", "held"], fit);
+        let _ = writeln!(out, "  {{ wait = \"{}\" }},", drawn(&outside, wait));
     }
     if pooled && !held.is_empty() {
         let acquire = format!(

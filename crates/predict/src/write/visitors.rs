@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use super::numbers::{digits, drawn, time};
+use super::programs::AT_CLIENT;
 use crate::fit::{END, Fit, Handshake, Think};
 
 pub(super) fn visitors(out: &mut String, fit: &Fit) {
@@ -71,7 +72,7 @@ pub(super) fn visitors(out: &mut String, fit: &Fit) {
             out,
             "# Every class is asked for in the same way: over a connection that is kept, or opened.\n[classes.{}]\n{timeout}program = [\n  \
              {{ keep_alive = \"web\", requests = \"per_connection\", open = [ {} ],\n    reopen = [ {} ] }},\n  \
-             {{ wait = \"network\" }}, {call}, {{ wait = \"network\" }}\n]\n",
+             {AT_CLIENT}, {{ wait = \"network\" }}, {call}, {{ wait = \"network\" }}\n]\n",
             c.name,
             open("resume_first"),
             open("resume_later"),
@@ -114,13 +115,33 @@ pub(super) fn visitors(out: &mut String, fit: &Fit) {
             .collect();
         format!("{{ {} }}", cells.join(", "))
     };
+    let mut phases: Vec<String> = v
+        .phases
+        .iter()
+        .map(|(seconds, from, to)| {
+            let level = if from == to {
+                format!("level = {}", digits(*from))
+            } else {
+                format!("from = {}, to = {}", digits(*from), digits(*to))
+            };
+            format!("{{ for = \"{}\", {level} }}", time(*seconds))
+        })
+        .collect();
+    if !phases.is_empty() {
+        phases = vec![format!(
+            "phase = [ {} ]\nrepeat = {}\n",
+            phases.join(", "),
+            v.repeat
+        )];
+    }
+    let phases = phases.concat();
     let think = match &v.think {
         Think::Mean(_) => "think * exp(1)".to_owned(),
         Think::Law(law) => drawn("think", law),
     };
     let _ = writeln!(
         out,
-        "# From {}. Weights are how often each followed each.\n[sessions.visitors]\nrate = \"rate\"\nclients = \"users\"\non_failure = \"leave\"\nthink = \"{think}\"\nstart = {}\n[sessions.visitors.next]",
+        "# From {}. Weights are how often each followed each.\n[sessions.visitors]\nrate = \"rate\"\n{phases}clients = \"users\"\non_failure = \"leave\"\nthink = \"{think}\"\nstart = {}\n[sessions.visitors.next]",
         v.source,
         table(&start)
     );

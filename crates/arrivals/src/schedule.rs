@@ -71,6 +71,16 @@ impl Schedule {
         self.phases.is_empty()
     }
 
+    /// Whether it begins anew after its last phase.
+    pub fn repeats(&self) -> bool {
+        self.repeat
+    }
+
+    /// Its phases.
+    pub fn phases(&self) -> &[Phase] {
+        &self.phases
+    }
+
     /// The highest level.
     pub fn peak(&self) -> f64 {
         let highest = |peak: f64, p: &Phase| peak.max(p.from).max(p.to);
@@ -81,7 +91,8 @@ impl Schedule {
         }
     }
 
-    fn length(&self) -> f64 {
+    /// Seconds from the begin of its first phase to the end of its last.
+    pub fn length(&self) -> f64 {
         self.phases.iter().map(|p| p.seconds).sum()
     }
 

@@ -1,0 +1,170 @@
+//! How a database slows down: its delays in recordings of different loads, as a fixed part and a queue.
+//!
+//! A statement waits for a delay that is always the same (the network, the disk, commits) and for a processor-sharing
+//! queue (the CPUs of the database, as far as one can see from here): `d + s / (1 - x s)` at `x` statements per second. Two
+//! loads give the two unknowns. How many servers there are is not among them: one is taken, since that is what limits first.
+
+use loadline_stats::{Random, Stream};
+use serde::Serialize;
+
+use super::Fit;
+
+/// Rates of statements whose quotient is below this are too much alike.
+const APART: f64 = 1.3;
+/// Draws for the intervals.
+const DRAWS: usize = 200;
+/// Steps of a bisection: the last changes no digit.
+const STEPS: usize = 60;
+
+/// A delay and a queue.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Database {
+    /// Seconds of the queue's server that a statement takes.
+    pub service: f64,
+    /// Half the width of its 95% interval.
+    pub ci95: f64,
+    /// Seconds that a statement spends in the queue, its service included, on average over the recordings.
+    pub residence: f64,
+}
+
+/// What one recording says: statements per second, waiting for each, half the width of its 95% interval, statements.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Seen {
+    pub rate: f64,
+    pub delay: f64,
+    pub ci95: f64,
+    pub count: f64,
+}
+
+/// What a recording says by its fit: waits of all classes by their statements.
+pub(super) fn seen(fit: &Fit) -> Option<Seen> {
+    let (mut statements, mut waited, mut error) = (0.0, 0.0, 0.0);
+    for class in &fit.classes {
+        let n = class.count as f64;
+        statements += n * class.statements;
+        if let Some(wait) = &class.sql_wait {
+            waited += n * wait.mean;
+            error += (n * wait.ci95).powi(2);
+        }
+    }
+    (statements > 0.0 && waited > 0.0).then(|| Seen {
+        rate: statements / fit.about.seconds,
+        delay: waited / statements,
+        ci95: error.sqrt() / statements,
+        count: statements,
+    })
+}
+
+/// The queue that makes a delay grow as it did; the error says why there is none.
+pub(super) fn queue(seen: &[Seen]) -> Result<Database, String> {
+    let (Some(low), Some(high)) = (
+        seen.iter().min_by(|a, b| a.rate.total_cmp(&b.rate)),
+        seen.iter().max_by(|a, b| a.rate.total_cmp(&b.rate)),
+    ) else {
+        return Err("the recordings have no statements that waited".into());
+    };
+    if high.rate < APART * low.rate {
+        return Err(format!(
+            "the recordings had {:.0} to {:.0} statements a second, which is too much alike",
+            low.rate, high.rate
+        ));
+    }
+    let grown = high.delay - low.delay;
+    if grown <= low.ci95.hypot(high.ci95) {
+        return Err(format!(
+            "from {:.0} to {:.0} statements a second their delay did not grow by more than chance ({:.3} ms and {:.3} ms)",
+            low.rate,
+            high.rate,
+            1e3 * low.delay,
+            1e3 * high.delay
+        ));
+    }
+    let service = service_of(low.rate, high.rate, grown)
+        .min(most(low))
+        .min(most(high));
+    let mut stream = Stream::new(1, "database");
+    let drawn: Vec<f64> = (0..DRAWS)
+        .map(|_| {
+            let of = |s: &Seen, z: f64| s.delay + z * s.ci95 / 1.96;
+            let grown = of(high, stream.normal()) - of(low, stream.normal());
+            service_of(low.rate, high.rate, grown.max(0.0))
+        })
+        .collect();
+    let mean = drawn.iter().sum::<f64>() / DRAWS as f64;
+    let variance = drawn.iter().map(|s| (s - mean).powi(2)).sum::<f64>() / (DRAWS - 1) as f64;
+    let count: f64 = seen.iter().map(|s| s.count).sum();
+    let residence = seen
+        .iter()
+        .map(|s| s.count * service / (1.0 - s.rate * service).max(1e-3))
+        .sum::<f64>()
+        / count;
+    Ok(Database {
+        service,
+        ci95: 1.96 * variance.sqrt(),
+        residence,
+    })
+}
+
+/// The service with which no delay is left beside the queue: a longer one contradicts what was seen.
+fn most(s: &Seen) -> f64 {
+    s.delay / (1.0 + s.rate * s.delay)
+}
+
+/// The service whose time in the queue grows by so much between two rates.
+fn service_of(low: f64, high: f64, grown: f64) -> f64 {
+    let (mut from, mut to) = (0.0, 1.0 / high);
+    for _ in 0..STEPS {
+        let s = 0.5 * (from + to);
+        if s / (1.0 - high * s) - s / (1.0 - low * s) < grown {
+            from = s;
+        } else {
+            to = s;
+        }
+    }
+    from
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(rate: f64, delay: f64, ci95: f64) -> Seen {
+        Seen {
+            rate,
+            delay,
+            ci95,
+            count: 1000.0 * rate,
+        }
+    }
+
+    #[test]
+    fn a_delay_and_a_queue_are_told_apart_by_two_loads() {
+        // 0.4 ms and a queue of 1 ms: at 100/s 1/0.9, at 700/s 1/0.3.
+        let of = |rate: f64, ci95| at(rate, 0.4e-3 + 1e-3 / (1.0 - rate * 1e-3), ci95);
+        let d = queue(&[of(100.0, 5e-6), of(700.0, 50e-6)]).expect("it grew");
+        assert!((d.service - 1e-3).abs() < 1e-9, "{d:?}");
+        assert!(d.ci95 > 1e-6 && d.ci95 < 0.05e-3, "{d:?}");
+        // Weighted by statements: an eighth of them at the low rate.
+        let residence = (1e-3 / 0.9 + 7.0 * 1e-3 / 0.3) / 8.0;
+        assert!((d.residence - residence).abs() < 1e-6, "{d:?}");
+    }
+
+    #[test]
+    fn what_did_not_grow_or_was_not_apart_is_no_queue() {
+        let no = queue(&[at(100.0, 1e-3, 1e-4), at(700.0, 1.1e-3, 1e-4)]).expect_err("chance");
+        assert!(no.contains("did not grow"), "{no}");
+        let no = queue(&[at(100.0, 1e-3, 1e-6), at(110.0, 2e-3, 1e-6)]).expect_err("alike");
+        assert!(no.contains("too much alike"), "{no}");
+        assert!(queue(&[]).is_err());
+    }
+
+    #[test]
+    fn no_more_is_in_the_queue_than_was_waited_for() {
+        // Growth that would need a queue longer than the delay that there was at the low rate.
+        let d = queue(&[at(100.0, 0.2e-3, 1e-6), at(500.0, 2e-3, 1e-6)]).expect("it grew");
+        assert!(
+            d.service / (1.0 - 0.1 * d.service * 1e3) <= 0.2e-3 * 1.001,
+            "{d:?}"
+        );
+    }
+}

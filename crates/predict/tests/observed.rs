@@ -1,0 +1,66 @@
+//! What is read from a trace, on a few threads whose every interval is known.
+
+use loadline_analyze::build;
+use loadline_analyze::testing::{KernelSpool, Recording};
+use loadline_predict::observe::read;
+use loadline_trace::Trace;
+use loadline_trace::spool::agent::kind as ev;
+use loadline_trace::spool::kernel::{LEFT_BLOCKED, LEFT_RUNNABLE};
+
+const MS: i64 = 1_000_000;
+
+/// 11 serves a request and waits for a lock from 149 ms on. 12 has it: it runs until 160, is blocked until 180, and lets go
+/// at 190, when it wakes 11, which gets a CPU at 200.
+#[test]
+fn a_wait_for_a_lock_lasts_until_its_owner_lets_go() {
+    let mut r = Recording::new(0, 1000 * MS);
+    r.threads(MS, &[(11, "exec-1", 'S'), (12, "exec-2", 'S')]);
+    // Woken, by whom, on a CPU from, to, in ms.
+    type Stretch = (i64, u32, i64, i64);
+    let ran: [(u16, u32, &[Stretch]); 2] = [
+        (0, 11, &[(100, 12, 102, 150), (190, 12, 200, 300)]),
+        (1, 12, &[(118, 11, 120, 160), (180, 11, 180, 400)]),
+    ];
+    for (cpu, tid, stretches) in ran {
+        let mut k = KernelSpool::default();
+        for &(woken, by, from, to) in stretches {
+            k.waking(woken * MS, tid, by)
+                .switch(from * MS, cpu, 0, LEFT_RUNNABLE, tid)
+                .switch(to * MS, cpu, tid, LEFT_BLOCKED, 0);
+        }
+        r.kernel.push(k);
+        r.agent
+            .event(tid, 2 * MS, ev::THREAD, u64::from(tid) + 20, 0, "exec");
+    }
+    let a = &mut r.agent;
+    a.event(12, 90 * MS, ev::CONN_OPEN, 7, 5000, "127.0.0.1");
+    a.event(11, 103 * MS, ev::VISIT_BEGIN, 7, 0, "");
+    a.event(11, 121 * MS, ev::REQUEST_PARSE, 0, 0, "");
+    a.event(11, 125 * MS, ev::REQUEST, 0, 0, "GET /item/17");
+    a.event(11, 149 * MS, ev::MONITOR_ENTER, 99, 0, "shop.Cache");
+    a.event(11, 201 * MS, ev::MONITOR_ENTERED, 99, 0, "shop.Cache");
+    a.event(11, 240 * MS, ev::STATUS, 0, 200, "");
+    a.event(11, 250 * MS, ev::REQUEST_END, 0, 0, "");
+    a.event(11, 260 * MS, ev::VISIT_END, 7, 0, "");
+    let dir = tempfile::tempdir().expect("a directory");
+    r.write(dir.path()).expect("spools");
+    build(dir.path(), false, &mut |_, _| {}).expect("a trace");
+    let seen = read(&Trace::open(dir.path()).expect("it opens")).expect("it is read");
+    let lock = seen.locks.first().expect("a lock");
+    assert_eq!((lock.class.as_str(), lock.waits.len()), ("shop.Cache", 1));
+    let w = &lock.waits[0];
+    assert_eq!(
+        (w.request.as_deref(), w.part),
+        (Some("GET /item/17"), "container")
+    );
+    // Until it was woken at 190, not until it ran.
+    let ms = |s: f64| (1e3 * s).round();
+    assert_eq!((ms(w.begin), ms(w.seconds)), (149.0, 41.0));
+    // Of the hold, which ends where the waiter has it: 11 + 21 ms on a CPU, 20 blocked.
+    let o = lock.owners;
+    assert_eq!(
+        (ms(o.held), ms(o.running), ms(o.kept), ms(o.waiting)),
+        (52.0, 32.0, 0.0, 20.0)
+    );
+    assert_eq!(ms(seen.requests[0].lock), 40.0);
+}
