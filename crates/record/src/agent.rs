@@ -21,7 +21,7 @@ use std::time::{Duration, Instant};
 
 use loadline_trace::spool::RawDir;
 use loadline_trace::spool::agent::{
-    Asked, CHUNK, Header, RING_ENTRIES, at, header, new_header, state,
+    Asked, CHUNK, Header, LOSSES, RING_ENTRIES, at, header, new_header, state,
 };
 
 use crate::error::{Result, io};
@@ -257,10 +257,9 @@ impl AgentSpool {
         self.word(at::LOST).load(Ordering::Relaxed)
     }
 
-    /// Events, strings and stacks that it lost.
-    pub fn losses(&self) -> [u64; 3] {
-        [at::LOST, at::LOST_STRINGS, at::LOST_STACKS]
-            .map(|at| self.word(at).load(Ordering::Relaxed))
+    /// What it lost, as in [`LOSSES`].
+    pub fn losses(&self) -> [u64; LOSSES.len()] {
+        LOSSES.map(|at| self.word(at).load(Ordering::Relaxed))
     }
 
     /// Whether it has written all that it may, and loses what comes.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use loadline_trace::meta::{self, Level};
 use loadline_trace::spool::agent::{Asked, Header};
@@ -65,7 +66,8 @@ pub fn new_agent(
         levels,
         ring: o.flight.is_some(),
         mode: o.redefinition.mode(),
-        stacks_ns: o.stacks.map_or(0, |least| least.as_nanos().max(1) as u64),
+        stacks_ns: in_ns(o.stacks),
+        samples_ns: in_ns(o.samples),
         recorder_pid: if target.is_none_or(|t| t.our_pids) {
             std::process::id()
         } else {
@@ -80,6 +82,11 @@ pub fn new_agent(
         .flatten()
         .fold(o.agent_capacity, u64::min);
     AgentSpool::create(dir.raw(), size, &asked, owner)
+}
+
+/// A time as the agent's header has it: 0 is never.
+fn in_ns(time: Option<Duration>) -> u64 {
+    time.map_or(0, |t| t.as_nanos().max(1) as u64)
 }
 
 /// The session as it is known before the begin.

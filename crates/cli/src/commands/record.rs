@@ -22,6 +22,7 @@ use crate::{Usage, companions, interrupt, show};
     sudo loadline record --pid 4121 -o monday.trace -d 20s\n  \
     sudo loadline record --pid shop                          (by main class or jar; until Ctrl-C)\n  \
     sudo loadline record --pid shop --counters -d 20s        (what threads and requests cost: docs/counters.md)\n  \
+    sudo loadline record --pid shop --samples 20ms -d 20s    (also which code runs: docs/record.md)\n  \
     sudo loadline record --pid shop --syscalls -d 5s         (also every system call: dearer, see docs/record.md)\n  \
     loadline record --levels jvm,server,app --pid shop       (needs no privilege)\n  \
     sudo loadline record -o start.trace -- java -jar shop.jar\n  \
@@ -88,6 +89,9 @@ pub struct Args {
     /// Record where in the code waits of this length and longer were (locks, conditions, parks): TIME, or off
     #[arg(long, value_name = "TIME", default_value = "10ms", value_parser = parse_stacks)]
     stacks: Stacks,
+    /// Record which code runs: its stack each time that a thread has used TIME on a CPU, or off
+    #[arg(long, value_name = "TIME", default_value = "off", value_parser = parse_samples)]
+    samples: Samples,
     /// Redefine loaded classes for what hooks do not see; up to JDK 21 this throws all compiled code away, once
     #[arg(long, conflicts_with = "command")]
     redefine: bool,
@@ -116,6 +120,22 @@ fn parse_stacks(text: &str) -> Result<Stacks, String> {
     }
 }
 
+/// After how much CPU time of a thread its stack is wanted.
+#[derive(Clone, Copy)]
+struct Samples(Option<Duration>);
+
+fn parse_samples(text: &str) -> Result<Samples, String> {
+    /// The kernel looks at CPU time once a tick, which is longer.
+    const SHORTEST: Duration = Duration::from_millis(1);
+    match text {
+        "off" => Ok(Samples(None)),
+        time => match show::parse_duration(time)? {
+            every if every < SHORTEST => Err("it must be 1ms or more".into()),
+            every => Ok(Samples(Some(every))),
+        },
+    }
+}
+
 pub fn run(args: Args) -> Result<ExitCode> {
     let level = |name: &str| args.levels.iter().any(|l| l == name);
     let levels = Levels {
@@ -127,6 +147,9 @@ pub fn run(args: Args) -> Result<ExitCode> {
     };
     if args.syscalls && !levels.kernel {
         return Err(Usage("--syscalls needs the kernel level: add it to --levels".into()).into());
+    }
+    if args.samples.0.is_some() && !levels.jvm {
+        return Err(Usage("--samples needs the jvm level: add it to --levels".into()).into());
     }
     if !args.ring.is_power_of_two() || args.ring < 1 << 16 || args.ring > 1 << 30 {
         return Err(Usage(format!(
@@ -167,6 +190,7 @@ pub fn run(args: Args) -> Result<ExitCode> {
             (true, true) => Redefinition::AndRestored,
         },
         stacks: args.stacks.0,
+        samples: args.samples.0,
         ring_bytes: args.ring as usize,
         agent_capacity: args.agent_max,
         counters,

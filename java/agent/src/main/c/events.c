@@ -10,6 +10,7 @@
 
 #include "about.h"
 #include "park.h"
+#include "samples.h"
 #include "spool.h"
 #include "stacks.h"
 
@@ -91,6 +92,7 @@ static void JNICALL thread_start(jvmtiEnv *env, JNIEnv *jni, jthread thread) {
     if (s != NULL) {
         spool_emit_shared(s, THREAD, about_name(s, jni, thread, NULL), about_java_id(jni, thread),
                           spool_gettid());
+        samples_thread_begins(s);
     }
 }
 
@@ -100,6 +102,7 @@ static void JNICALL thread_end(jvmtiEnv *env, JNIEnv *jni, jthread thread) {
     if (s != NULL) {
         spool_emit_shared(s, THREAD_END, 0, about_java_id(jni, thread), spool_gettid());
     }
+    samples_thread_ends();
 }
 
 /* Gets the JVMTI environment with its callbacks. Returns NULL, or what is missing. */
@@ -119,6 +122,8 @@ static const char *prepare(JavaVM *vm, JNIEnv *jni) {
     callbacks.ThreadStart = thread_start;
     callbacks.ThreadEnd = thread_end;
     callbacks.NativeMethodBind = park_bound;
+    callbacks.ClassLoad = samples_class_load;
+    callbacks.ClassPrepare = samples_class_prepare;
     return (*jvmti)->SetEventCallbacks(jvmti, &callbacks, sizeof callbacks) == JVMTI_ERROR_NONE
                ? NULL
                : "the JVM refuses its agent's callbacks: no monitors, parks, collections and thread names";
@@ -158,11 +163,25 @@ const char *events_start(JavaVM *vm, JNIEnv *jni, uint8_t *base) {
     set_mode(JVMTI_ENABLE); /* before the threads are named, so that none is missed */
     name_threads(s, jni);
     missing = park_start(jni);
-    return missing != NULL || stacks ? missing : "no memory for stacks: the code that waited is not recorded";
+    const char *unsampled = samples_start(s, vm, jni);
+    if (missing == NULL && !stacks) {
+        missing = "no memory for stacks: the code that waited is not recorded";
+    }
+    return missing != NULL ? missing : unsampled;
+}
+
+void events_drain(JNIEnv *jni) {
+    struct session *s = spool_session();
+    if (s != NULL) {
+        samples_drain(s, jni);
+    }
 }
 
 void events_stop(JNIEnv *jni) {
     struct session *s = spool_session();
+    if (s != NULL) {
+        samples_stop(s, jni);
+    }
     park_stop(jni);
     spool_end();
     if (s != NULL) {
