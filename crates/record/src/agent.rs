@@ -51,6 +51,7 @@ pub struct AgentSpool {
     head: Mapping,
     size: u64,
     control: File,
+    log: File,
     ring: Option<Mutex<Ring>>,
     /// A ring, whole.
     whole: Option<Mapping>,
@@ -94,7 +95,7 @@ impl AgentSpool {
         // The JVM appends to it.
         let log_path = raw.vm_log();
         let mut options = OpenOptions::new();
-        options.append(true).create_new(true).mode(0o600);
+        options.read(true).append(true).create_new(true).mode(0o600);
         let log = options.open(&log_path).map_err(io(&log_path))?;
         if owner.0 != sys::euid() {
             let (user, group) = (Some(owner.0), Some(owner.1));
@@ -108,6 +109,7 @@ impl AgentSpool {
             head,
             size,
             control,
+            log,
             ring: asked.ring.then(Default::default),
             whole,
         };
@@ -115,6 +117,11 @@ impl AgentSpool {
             spool.keep_ahead().map_err(io(&spool.path))?; // what follows waits for the drain: a disk may be small
         }
         Ok(spool)
+    }
+
+    /// `agent.events` and `vm.log`.
+    pub fn files(&self) -> [&File; 2] {
+        [&self.file, &self.log]
     }
 
     fn word(&self, offset: usize) -> &AtomicU64 {

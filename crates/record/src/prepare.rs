@@ -13,6 +13,7 @@ use crate::error::{Error, Result, io};
 use crate::kernel::{Kernel, Storage, Wanted};
 use crate::machine::machine;
 use crate::options::Options;
+use crate::place::Place;
 use crate::secrets;
 use crate::subject::Subject;
 use crate::sys::{self, now_ns};
@@ -53,15 +54,15 @@ pub fn without_kernel(levels: &mut BTreeMap<String, Level>, why: String) -> Resu
     }
 }
 
-/// The agent's spool for a target, or for a command that we shall start.
+/// The agent's spool for a target, or for a command that we shall start, and where it is.
 pub fn new_agent(
     o: &Options,
     dir: &TraceDir,
     subject: Option<&Subject>,
     levels: u32,
-) -> Result<AgentSpool> {
+) -> Result<(AgentSpool, Place)> {
     let target = subject.map(|s| &s.target);
-    let library = absolute(&o.agent.library)?;
+    let place = Place::of(target, &o.agent, dir.raw())?;
     let asked = Asked {
         levels,
         ring: o.flight.is_some(),
@@ -73,7 +74,7 @@ pub fn new_agent(
         } else {
             0
         },
-        library: &library.to_string_lossy(),
+        library: &place.library.to_string_lossy(),
     };
     let owner = target.map_or((sys::euid(), 0), |t| (t.uid, t.gid));
     let bounds = [o.max_size, o.flight.as_ref().map(|f| f.of_agent())];
@@ -81,7 +82,10 @@ pub fn new_agent(
         .into_iter()
         .flatten()
         .fold(o.agent_capacity, u64::min);
-    AgentSpool::create(dir.raw(), size, &asked, owner)
+    let spool = place.spool(dir.raw(), owner, |files, owner| {
+        AgentSpool::create(files, size, &asked, owner)
+    })?;
+    Ok((spool, place))
 }
 
 /// A time as the agent's header has it: 0 is never.
