@@ -19,6 +19,7 @@ static const jvmtiEvent EVENTS[] = {
     JVMTI_EVENT_MONITOR_WAIT,            JVMTI_EVENT_MONITOR_WAITED,
     JVMTI_EVENT_GARBAGE_COLLECTION_START, JVMTI_EVENT_GARBAGE_COLLECTION_FINISH,
     JVMTI_EVENT_THREAD_START,            JVMTI_EVENT_THREAD_END,
+    JVMTI_EVENT_VM_DEATH,
 };
 enum { EVENT_COUNT = sizeof EVENTS / sizeof EVENTS[0] };
 
@@ -105,6 +106,15 @@ static void JNICALL thread_end(jvmtiEnv *env, JNIEnv *jni, jthread thread) {
     samples_thread_ends();
 }
 
+/* The program has ended: nobody asks the control thread for what was sampled since it last wrote. */
+static void JNICALL vm_death(jvmtiEnv *env, JNIEnv *jni) {
+    (void)env;
+    struct session *s = spool_session();
+    if (s != NULL) {
+        samples_stop(s, jni);
+    }
+}
+
 /* Gets the JVMTI environment with its callbacks. Returns NULL, or what is missing. */
 static const char *prepare(JavaVM *vm, JNIEnv *jni) {
     const char *missing = about_open(vm, jni);
@@ -121,6 +131,7 @@ static const char *prepare(JavaVM *vm, JNIEnv *jni) {
     callbacks.GarbageCollectionFinish = gc_finish;
     callbacks.ThreadStart = thread_start;
     callbacks.ThreadEnd = thread_end;
+    callbacks.VMDeath = vm_death;
     callbacks.NativeMethodBind = park_bound;
     callbacks.ClassLoad = samples_class_load;
     callbacks.ClassPrepare = samples_class_prepare;

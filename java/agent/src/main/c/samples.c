@@ -70,6 +70,7 @@ struct samples {
     _Atomic uint64_t claimed;
     uint64_t drained, latest;
     struct budget budget;
+    pthread_mutex_t draining; /* of `drained`, `latest` and the chunk: the program's end may come between */
     struct chunk chunk;
 };
 
@@ -373,6 +374,7 @@ static struct samples *room(uint64_t every) {
         atomic_init(&queue[i].turn, i);
     }
     *all = (struct samples){.every = every, .slot_count = slots, .slots = queue};
+    pthread_mutex_init(&all->draining, NULL);
     return all;
 }
 
@@ -462,6 +464,7 @@ void samples_drain(struct session *s, JNIEnv *jni) {
         return;
     }
     uint64_t begun = budget_cpu_ns();
+    pthread_mutex_lock(&all->draining);
     for (;;) {
         struct slot *slot = &all->slots[all->drained % all->slot_count];
         if (atomic_load_explicit(&slot->turn, memory_order_acquire) != all->drained + 1) {
@@ -471,6 +474,7 @@ void samples_drain(struct session *s, JNIEnv *jni) {
         atomic_store_explicit(&slot->turn, all->drained + all->slot_count, memory_order_release);
         all->drained++;
     }
+    pthread_mutex_unlock(&all->draining);
     budget_pay(&all->budget, spool_now(), budget_cpu_ns() - begun);
 }
 

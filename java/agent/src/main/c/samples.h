@@ -30,10 +30,10 @@ const char *samples_start(struct session *s, JavaVM *vm, JNIEnv *jni);
 void samples_thread_begins(struct session *s);
 void samples_thread_ends(void);
 
-/* Writes what was sampled into the spool; by one thread at a time. */
+/* Writes what was sampled into the spool. */
 void samples_drain(struct session *s, JNIEnv *jni);
 
-/* Ends all of it, and writes what is left. */
+/* Ends all of it, and writes what is left. May be called again. */
 void samples_stop(struct session *s, JNIEnv *jni);
 
 #endif

@@ -52,7 +52,7 @@ public final class Native {
         return start(address);
     }
 
-    /** Writes what was sampled since the last call; by one thread at a time. */
+    /** Writes what was sampled since the last call. */
     public static void drainSamples() {
         drain();
     }
