@@ -68,9 +68,11 @@ pub fn build(dir: &Path, keep_raw: bool, progress: &mut dyn FnMut(f32, &str)) ->
     });
     let strings: Strings = texts.into_iter().map(|(id, s)| (id, s.into())).collect();
     let mounts = Mounts::new(said.events(), &mut threads, begin, end);
-    let heard = hear(&said, &threads, limits, &strings);
+    let heard = hear(&said, &threads, &mounts, limits, &strings);
     let (mut waits, pauses, spans) = (heard.waits, heard.pauses, heard.spans);
-    let stacks = stacks::rows(&said.frames(), &mut waits, &|id| strings.get(&id).cloned());
+    let mut samples = heard.samples;
+    let text = |id| strings.get(&id).cloned();
+    let stacks = stacks::rows(&said.frames(), &mut waits, &mut samples, &text);
     let safepoints = vm::safepoints(&input.vm_log, &pauses, begin, end);
     let mut marks = heard.marks;
     let main = threads.by_tid(input.session.target.pid as u32, begin);
@@ -161,8 +163,7 @@ pub fn build(dir: &Path, keep_raw: bool, progress: &mut dyn FnMut(f32, &str)) ->
     out.table(waits)?;
     out.sorted(vm::by_begin(pauses, safepoints))?;
     out.table(stacks)?;
-    // Nothing fills it yet; see its description.
-    out.table(Vec::<tables::Sample>::new())?;
+    out.table(samples)?;
     let meta = out.finish(meta)?;
     if !keep_raw {
         let raw = RawDir::of(dir);

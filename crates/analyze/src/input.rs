@@ -58,6 +58,7 @@ pub fn open(dir: &Path) -> Result<Input> {
             header.lost = header.lost.saturating_sub(dropped.lost);
             header.lost_strings = header.lost_strings.saturating_sub(dropped.lost_strings);
             header.lost_stacks = header.lost_stacks.saturating_sub(dropped.lost_stacks);
+            header.lost_samples = header.lost_samples.saturating_sub(dropped.lost_samples);
         }
         (carry, dropped.begin)
     });
@@ -235,6 +236,7 @@ impl Input {
                 ("agent", h.lost),
                 ("strings", h.lost_strings),
                 ("stacks", h.lost_stacks),
+                ("samples", h.lost_samples),
             ];
             for (source, lost) in lost {
                 if lost > 0 {

@@ -35,6 +35,7 @@ mod redact;
 pub mod report;
 mod resources;
 pub mod role;
+mod samples;
 mod spans;
 mod sqltext;
 mod stacks;

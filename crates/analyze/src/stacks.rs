@@ -1,24 +1,26 @@
-//! Where in the code waits were: frames of the agent's spool become rows of `stacks`.
+//! Where in the code waits and samples were: frames of the agent's spool become rows of `stacks`.
 //!
-//! What always holds: only frames that a wait names, and their callers, have rows; ids are dense, a caller's is smaller
+//! What always holds: only frames that a wait or a sample names, and their callers, have rows; ids are dense, a caller's is smaller
 //! than those of what it called.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use loadline_trace::spool::frames::Frame;
-use loadline_trace::tables::{Stack, Wait};
+use loadline_trace::tables::{Sample, Stack, Wait};
 
-/// Rows of `stacks` for these waits, whose stacks are ids of frames in the spool, and become ids of rows. A wait whose
-/// stack is not in the spool has none.
+/// Rows of `stacks` for these waits and samples, whose stacks are ids of frames in the spool, and become ids of rows. A
+/// wait whose stack is not in the spool has none; such a sample says nothing, and is left out.
 pub fn rows(
     frames: &[Frame],
     waits: &mut [Wait],
+    samples: &mut Vec<Sample>,
     text: &dyn Fn(u32) -> Option<Arc<str>>,
 ) -> Vec<Stack> {
     let by_id: HashMap<u32, &Frame> = frames.iter().map(|f| (f.id, f)).collect();
     let mut seen: HashSet<u32> = HashSet::new();
-    for id in waits.iter().filter_map(|w| w.stack) {
+    let named = waits.iter().filter_map(|w| w.stack);
+    for id in named.chain(samples.iter().map(|s| s.stack)) {
         let mut next = u32::try_from(id).ok();
         // Where a stack joins one that was seen, its callers were.
         while let Some(frame) = next
@@ -35,20 +37,28 @@ pub fn rows(
     for id in &wanted {
         let frame = by_id[id];
         let parent = place(frame.parent);
+        let name = text(frame.name).unwrap_or_else(|| "(unknown method)".into());
         rows.push(Stack {
             id: rows.len() as i64,
             parent,
             depth: parent.map_or(0, |p| rows[p as usize].depth + 1),
-            kind: "java",
-            name: text(frame.name).unwrap_or_else(|| "(unknown method)".into()),
+            kind: if is_method(&name) { "java" } else { "native" },
+            name,
             file: text(frame.file),
             line: (frame.line > 0).then_some(frame.line),
         });
     }
+    let place = |id: i64| place(u32::try_from(id).ok()?);
     for w in waits {
-        w.stack = w.stack.and_then(|id| place(u32::try_from(id).ok()?));
+        w.stack = w.stack.and_then(place);
     }
+    samples.retain_mut(|s| place(s.stack).map(|id| s.stack = id).is_some());
     rows
+}
+
+/// Whether it is the name of a method, or stands for a frame that could not be seen.
+fn is_method(name: &str) -> bool {
+    !name.starts_with('(')
 }
 
 #[cfg(test)]
@@ -72,6 +82,17 @@ mod tests {
         }
     }
 
+    fn sample(stack: i64) -> Sample {
+        Sample {
+            ts_ns: 0,
+            thread: 0,
+            kind: "cpu",
+            weight: 1,
+            class: None,
+            stack,
+        }
+    }
+
     #[test]
     fn waits_that_share_callers_share_rows_and_frames_of_no_wait_have_none() {
         let frame = |id, parent| Frame {
@@ -87,10 +108,15 @@ mod tests {
             frame(3, 1),
             frame(4, 1),
             frame(5, 4),
+            frame(6, 0),
         ];
         let mut waits = [wait(Some(5)), wait(None), wait(Some(2)), wait(Some(77))];
-        let rows = rows(&frames, &mut waits, &|id| {
-            Some(format!("m{id}").as_str().into())
+        let mut samples = vec![sample(77), sample(6)];
+        let rows = rows(&frames, &mut waits, &mut samples, &|id| {
+            Some(match id {
+                6 => "(stack not walkable)".into(),
+                _ => format!("m{id}").as_str().into(),
+            })
         });
         let shape: Vec<_> = rows
             .iter()
@@ -103,8 +129,11 @@ mod tests {
                 (1, Some(0), 1, "m2", Some(20)),
                 (2, Some(0), 1, "m4", Some(40)),
                 (3, Some(2), 2, "m5", Some(50)),
+                (4, None, 0, "(stack not walkable)", Some(60)),
             ]
         );
+        assert_eq!((rows[3].kind, rows[4].kind), ("java", "native"));
+        assert_eq!(samples.iter().map(|s| s.stack).collect::<Vec<_>>(), [4]);
         assert_eq!(waits.map(|w| w.stack), [Some(3), None, Some(1), None]);
     }
 }

@@ -35,7 +35,7 @@ pub struct View {
 }
 
 /// Every view, in the order in which they build on each other.
-pub const ALL: [View; 14] = [
+pub const ALL: [View; 15] = [
     View {
         name: "wakings",
         doc: "A blocked interval that somebody ended: thread, thread_name, begin_ns, end_ns, cause, wait, waker, waker_name (null if no thread of the target did), interrupt.",
@@ -144,6 +144,12 @@ pub const ALL: [View; 14] = [
         doc: "A wait whose stack was taken, with the code that waited and the request that it was in: wait (waits.id), thread, begin_ns, end_ns, kind, class, object, stack, code, file, line, request (spans.id), request_name.",
         example: "SELECT request_name, code, line, count(*) AS waits, ms(sum(end_ns - begin_ns)) AS ms FROM wait_code WHERE request IS NOT NULL GROUP BY ALL ORDER BY ms DESC LIMIT 10",
         sql: include_str!("views/wait_code.sql"),
+    },
+    View {
+        name: "cpu_code",
+        doc: "A sample of what ran on a CPU, with its code and the request that it was in: ts_ns, thread, weight (ns of CPU time that it stands for), stack, code, file, line, request (spans.id), request_name.",
+        example: "SELECT request_name, code, count(*) AS samples, ms(sum(weight)) AS cpu FROM cpu_code GROUP BY ALL ORDER BY cpu DESC LIMIT 10",
+        sql: include_str!("views/cpu_code.sql"),
     },
     View {
         name: "request_counters_within(begin_ns, end_ns)",

@@ -28,6 +28,16 @@ fn recording() -> Recording {
     let a = &mut r.agent;
     a.event(12, 115 * MS, ev::SPAN_BEGIN, 5, 0, "job");
     a.event(12, 300 * MS, ev::SPAN_END, 5, 0, "");
+    // The native half writes samples into a chunk of nobody's.
+    for (tid, at, method, line) in [
+        (11, 130, "shop.Cache.put", 40),
+        (11, 146, "shop.Cache.put", 40),
+        (12, 290, "shop.Job.run", 7),
+        (77, 291, "shop.Nobody.run", 7),
+    ] {
+        let stack = a.stack(&[CODE[0], (method, line)]);
+        a.event(0, at * MS, ev::SAMPLE, tid, stack | 20_000, "");
+    }
     r
 }
 
@@ -212,11 +222,12 @@ fn the_code_that_waited_is_the_innermost_that_is_not_the_jdks() {
     let places: Vec<_> = report
         .code
         .iter()
-        .map(|c| (c.of, &*c.name, &*c.code, c.waits, c.total_ms, c.stack.len()))
+        .map(|c| (c.of, &*c.name, &*c.code, c.count, c.total_ms, c.stack.len()))
         .collect();
     let want = [
         ("lock", "shop.Cache", "shop.Cache.get", 1, 52.0, 3),
         ("request", "GET /item/17", "shop.Cache.get", 1, 52.0, 3),
+        ("cpu", "GET /item/17", "shop.Cache.put", 2, 40.0, 2),
     ];
     assert_eq!(places, want);
     assert_eq!(report.code[0].share, 1.0);
@@ -224,6 +235,23 @@ fn the_code_that_waited_is_the_innermost_that_is_not_the_jdks() {
     assert!(
         page.contains("shop.Cache.get:31") && page.lines().all(|l| l.chars().count() <= 100),
         "{page}"
+    );
+}
+
+#[test]
+fn what_ran_is_told_per_sample_with_its_code_and_request() {
+    let (_dir, trace) = convoy();
+    let sql = "SELECT t.name, c.ts_ns // 1000000, c.weight // 1000000, c.code, c.line, c.request_name FROM cpu_code c JOIN threads t ON t.id = c.thread ORDER BY 2";
+    let of = |thread, at, code, line, request| [thread, at, "20", code, line, request];
+    let want = [
+        of("exec-1", "130", "shop.Cache.put", "40", "GET /item/17"),
+        of("exec-1", "146", "shop.Cache.put", "40", "GET /item/17"),
+        of("exec-2", "290", "shop.Job.run", "7", "-"),
+    ];
+    assert_eq!(
+        answer(&trace, sql),
+        want,
+        "a thread that nobody knows has none"
     );
 }
 

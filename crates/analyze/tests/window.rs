@@ -40,7 +40,7 @@ fn cut(dir: &Path, horizon: i64) -> Trace {
         "{} of {before} were carried",
         carried.len()
     );
-    fs::write(to.carry(), carry::file(&carried, horizon, [0; 3])).expect("written");
+    fs::write(to.carry(), carry::file(&carried, horizon, [0; 4])).expect("written");
     loadline_analyze::build(dir, false, &mut |_, _| {}).expect("tables");
     Trace::open(dir).expect("it opens")
 }

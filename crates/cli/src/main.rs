@@ -71,7 +71,11 @@ impl std::fmt::Display for Usage {
 impl std::error::Error for Usage {}
 
 fn main() -> ExitCode {
-    let result = match Cli::parse().command {
+    let args = match commands::record::with_config(std::env::args_os().collect()) {
+        Ok(args) => args,
+        Err(e) => return failed(&e),
+    };
+    let result = match Cli::parse_from(args).command {
         Command::Doctor(args) => commands::doctor::run(args),
         Command::Record(args) => commands::record::run(args),
         Command::Arm(args) => commands::arm::run(args),
@@ -98,9 +102,11 @@ fn main() -> ExitCode {
     match result {
         Ok(code) => code,
         Err(e) if show::is_broken_pipe(&e) => ExitCode::SUCCESS,
-        Err(e) => {
-            eprintln!("error: {}", show::with_causes(&e));
-            ExitCode::from(if e.is::<Usage>() { 2 } else { 1 })
-        }
+        Err(e) => failed(&e),
     }
+}
+
+fn failed(e: &anyhow::Error) -> ExitCode {
+    eprintln!("error: {}", show::with_causes(e));
+    ExitCode::from(if e.is::<Usage>() { 2 } else { 1 })
 }

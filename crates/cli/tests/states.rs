@@ -166,6 +166,8 @@ fn the_tables_are_plain_parquet_that_duckdb_reads_without_us() {
     let (_dir, out) = scratch();
     run_ok(&[
         "record",
+        "--samples",
+        "5ms",
         "-o",
         &out,
         "--",
@@ -202,4 +204,17 @@ fn the_tables_are_plain_parquet_that_duckdb_reads_without_us() {
         )
         .expect("a count");
     assert_eq!(named, 1);
+
+    let trace = Trace::open(out.as_ref()).expect("a finished trace");
+    let sampled: i64 = sql(
+        &trace,
+        "SELECT count(*) FROM samples s JOIN threads t ON t.id = s.thread WHERE t.name = 'compute-0'",
+    );
+    assert!(sampled >= 5, "{sampled} samples of 200 ms or so");
+    let hottest: String = sql(
+        &trace,
+        "SELECT s.name FROM samples p JOIN threads t ON t.id = p.thread JOIN stacks s ON s.id = p.stack
+         WHERE t.name = 'compute-0' GROUP BY s.name ORDER BY sum(p.weight) DESC LIMIT 1",
+    );
+    assert!(hottest.starts_with("Compute.lambda$main$"), "{hottest}");
 }

@@ -49,7 +49,7 @@ pub fn write(trace: &Trace, out: &Path) -> Result<Written> {
             &title,
             &by_code(db)?,
         )?);
-        notes.push("what ran was not sampled: index.html shows phases and causes, off-cpu.html the code that waited".into());
+        notes.push("what ran was not sampled (loadline record --samples 20ms): index.html shows phases and causes, off-cpu.html the code that waited".into());
     } else if !sampled {
         notes.push("call stacks were not recorded: it shows phases and causes, not code".into());
     }

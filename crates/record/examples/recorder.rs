@@ -46,6 +46,7 @@ fn run() -> Result<(), String> {
         },
         redefinition: Redefinition::Never,
         stacks: None,
+        samples: None,
         ring_bytes: Options::RING_BYTES,
         redact: false,
         agent_capacity: Options::AGENT_CAPACITY,

@@ -21,7 +21,7 @@ use std::time::{Duration, Instant};
 
 use loadline_trace::spool::RawDir;
 use loadline_trace::spool::agent::{
-    Asked, CHUNK, Header, RING_ENTRIES, at, header, new_header, state,
+    Asked, CHUNK, Header, LOSSES, RING_ENTRIES, at, header, new_header, state,
 };
 
 use crate::error::{Result, io};
@@ -51,6 +51,7 @@ pub struct AgentSpool {
     head: Mapping,
     size: u64,
     control: File,
+    log: File,
     ring: Option<Mutex<Ring>>,
     /// A ring, whole.
     whole: Option<Mapping>,
@@ -94,7 +95,7 @@ impl AgentSpool {
         // The JVM appends to it.
         let log_path = raw.vm_log();
         let mut options = OpenOptions::new();
-        options.append(true).create_new(true).mode(0o600);
+        options.read(true).append(true).create_new(true).mode(0o600);
         let log = options.open(&log_path).map_err(io(&log_path))?;
         if owner.0 != sys::euid() {
             let (user, group) = (Some(owner.0), Some(owner.1));
@@ -108,6 +109,7 @@ impl AgentSpool {
             head,
             size,
             control,
+            log,
             ring: asked.ring.then(Default::default),
             whole,
         };
@@ -115,6 +117,11 @@ impl AgentSpool {
             spool.keep_ahead().map_err(io(&spool.path))?; // what follows waits for the drain: a disk may be small
         }
         Ok(spool)
+    }
+
+    /// `agent.events` and `vm.log`.
+    pub fn files(&self) -> [&File; 2] {
+        [&self.file, &self.log]
     }
 
     fn word(&self, offset: usize) -> &AtomicU64 {
@@ -257,10 +264,9 @@ impl AgentSpool {
         self.word(at::LOST).load(Ordering::Relaxed)
     }
 
-    /// Events, strings and stacks that it lost.
-    pub fn losses(&self) -> [u64; 3] {
-        [at::LOST, at::LOST_STRINGS, at::LOST_STACKS]
-            .map(|at| self.word(at).load(Ordering::Relaxed))
+    /// What it lost, as in [`LOSSES`].
+    pub fn losses(&self) -> [u64; LOSSES.len()] {
+        LOSSES.map(|at| self.word(at).load(Ordering::Relaxed))
     }
 
     /// Whether it has written all that it may, and loses what comes.

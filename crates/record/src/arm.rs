@@ -10,7 +10,7 @@ use crate::agent::AgentSpool;
 use crate::attach::Attach;
 use crate::error::{Error, Result, io};
 use crate::options::AgentFiles;
-use crate::prepare::absolute;
+use crate::place::Place;
 use crate::subject::Subject;
 use crate::trace_dir::TraceDir;
 
@@ -28,14 +28,17 @@ pub fn arm(pid: i32, agent: &AgentFiles, restore: bool) -> Result<Vec<String>> {
         .tempdir()
         .map_err(io(std::env::temp_dir()))?;
     let dir = TraceDir::create(parent.path())?;
-    let library = absolute(&agent.library)?;
+    let place = Place::of(Some(target), agent, dir.raw())?;
     let asked = Asked {
         mode: mode::ONLY_ARM | if restore { mode::RESTORE } else { 0 },
-        library: &library.to_string_lossy(),
+        library: &place.library.to_string_lossy(),
         ..Asked::default()
     };
-    let spool = AgentSpool::create(dir.raw(), 0, &asked, (target.uid, target.gid))?;
-    Attach::open(target, AT_MOST)?.start_agent(agent, dir.raw(), AT_MOST)?;
+    let owner = (target.uid, target.gid);
+    let spool = place.spool(dir.raw(), owner, |files, owner| {
+        AgentSpool::create(files, 0, &asked, owner)
+    })?;
+    Attach::open(target, AT_MOST)?.start_agent(&place, AT_MOST)?;
     let failed = |why| Error::Agent { pid, why };
     spool
         .wait_recording(AT_MOST, || subject.has_ended())

@@ -11,16 +11,16 @@
 
 use std::fs::File;
 use std::io::{Read, Write};
-use std::os::unix::fs::{FileTypeExt, MetadataExt, chown};
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt, fchown};
 use std::os::unix::net::UnixStream;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use loadline_trace::spool::RawDir;
 
 use crate::error::{Error, Result};
-use crate::options::AgentFiles;
-use crate::prepare::absolute;
+use crate::place::Place;
 use crate::procfs::parse;
 use crate::sys::PidFd;
 use crate::target::Target;
@@ -34,12 +34,13 @@ const NO_QUIT: &str = "it does not catch SIGQUIT, as a JVM that was started with
 /// A way to send commands to one JVM.
 pub struct Attach<'a> {
     target: &'a Target,
-    socket: PathBuf,
+    /// Where it looks for the files of the protocol.
+    tmp: File,
 }
 
 /// What stands in the way of attaching, as far as it can be seen without trying.
 pub fn obstacle(target: &Target) -> Result<()> {
-    let attach = Attach::of(target);
+    let attach = Attach::of(target)?;
     if attach.listens() {
         return Ok(());
     }
@@ -51,15 +52,37 @@ pub fn obstacle(target: &Target) -> Result<()> {
 }
 
 impl<'a> Attach<'a> {
-    fn of(target: &'a Target) -> Attach<'a> {
-        let tmp = tmp_of(target);
-        let socket = tmp.join(format!(".java_pid{}", target.nspid));
-        Attach { target, socket }
+    fn of(target: &'a Target) -> Result<Attach<'a>> {
+        let tmp = target.tmp().map_err(|e| Error::Attach {
+            pid: target.pid,
+            why: format!("its /tmp: {e}. A JVM is attached to through files there"),
+        })?;
+        Ok(Attach { target, tmp })
+    }
+
+    /// A file of the protocol, through our own descriptor of its /tmp: so it is the same whoever opens it.
+    fn file(&self, name: &str) -> PathBuf {
+        let fd = self.tmp.as_raw_fd();
+        format!(
+            "/proc/{}/fd/{fd}/{name}{}",
+            std::process::id(),
+            self.target.nspid
+        )
+        .into()
+    }
+
+    fn connect(&self) -> std::io::Result<UnixStream> {
+        let socket = self.file(".java_pid");
+        // The JVM asks for its own user or for root. Ours may be neither in a user namespace of its own.
+        match self.target.our_users {
+            true => UnixStream::connect(socket),
+            false => self.target.as_its_user(|| UnixStream::connect(socket)),
+        }
     }
 
     /// Makes the JVM listen, if it does not yet.
     pub fn open(target: &'a Target, at_most: Duration) -> Result<Attach<'a>> {
-        let attach = Attach::of(target);
+        let attach = Attach::of(target)?;
         if attach.listens() {
             return Ok(attach);
         }
@@ -74,7 +97,7 @@ impl<'a> Attach<'a> {
                 return Err(attach.error(NO_QUIT));
             }
         }
-        let trigger = Trigger::create(&tmp_of(target), target)?;
+        let trigger = Trigger::create(&attach)?;
         process.signal(libc::SIGQUIT);
         loop {
             if attach.listens() {
@@ -106,8 +129,8 @@ impl<'a> Attach<'a> {
 
     fn listens(&self) -> bool {
         // A socket may be left of a dead JVM that had the same id: only connecting tells.
-        std::fs::metadata(&self.socket).is_ok_and(|m| m.file_type().is_socket())
-            && UnixStream::connect(&self.socket).is_ok()
+        std::fs::symlink_metadata(self.file(".java_pid")).is_ok_and(|m| m.file_type().is_socket())
+            && self.connect().is_ok()
     }
 
     fn error(&self, why: &str) -> Error {
@@ -125,7 +148,7 @@ impl<'a> Attach<'a> {
             )));
         }
         let io = |e: std::io::Error| self.error(&format!("{name}: {e}"));
-        let mut stream = UnixStream::connect(&self.socket).map_err(io)?;
+        let mut stream = self.connect().map_err(io)?;
         stream.set_read_timeout(Some(at_most)).map_err(io)?;
         stream.set_write_timeout(Some(at_most)).map_err(io)?;
         let mut request = b"1\0".to_vec();
@@ -150,14 +173,15 @@ impl<'a> Attach<'a> {
     }
 
     /// Loads the agent, and tells it where its spool and FIFO are; it may take its time after that.
-    pub fn start_agent(&self, agent: &AgentFiles, raw: &RawDir, at_most: Duration) -> Result<()> {
-        let jar = absolute(&agent.jar)?;
-        self.target.check_reaches(&jar, false)?;
-        self.target
-            .check_reaches(&absolute(&agent.library)?, false)?;
-        self.target.check_reaches(&raw.agent(), true)?;
-        self.target.check_reaches(&raw.control(), true)?;
-        let argument = format!("{}={}", jar.display(), raw.path().display());
+    pub fn start_agent(&self, place: &Place, at_most: Duration) -> Result<()> {
+        if place.is_shared() {
+            let raw = RawDir::at(place.theirs.clone());
+            self.target.check_reaches(&place.jar, false)?;
+            self.target.check_reaches(&place.library, false)?;
+            self.target.check_reaches(&raw.agent(), true)?;
+            self.target.check_reaches(&raw.control(), true)?;
+        }
+        let argument = format!("{}={}", place.jar.display(), place.theirs.display());
         let text = self.command("load", ["instrument", "false", &argument], at_most)?;
         match parse_load(&text) {
             Ok(()) => Ok(()),
@@ -168,6 +192,9 @@ impl<'a> Attach<'a> {
 
 /// Removes the socket that a killed JVM had no time to remove: it was opened at our request.
 pub fn remove_dead_socket(target: &Target) {
+    if !target.our_pids {
+        return; // that id is another's here; its own /tmp went with it
+    }
     let socket = PathBuf::from(format!("/tmp/.java_pid{}", target.nspid));
     let its_own = std::fs::symlink_metadata(&socket)
         .is_ok_and(|m| m.file_type().is_socket() && m.uid() == target.uid);
@@ -181,19 +208,30 @@ pub fn remove_dead_socket(target: &Target) {
 struct Trigger(PathBuf);
 
 impl Trigger {
-    fn create(tmp: &Path, target: &Target) -> Result<Trigger> {
-        let path = tmp.join(format!(".attach_pid{}", target.nspid));
+    fn create(attach: &Attach) -> Result<Trigger> {
+        let (target, path) = (attach.target, attach.file(".attach_pid"));
         let error = |e| Error::Attach {
             pid: target.pid,
             why: format!(
-                "{}: {e} (the JVM looks for this file there)",
-                path.display()
+                "/tmp/.attach_pid{}: {e} (the JVM looks for this file there)",
+                target.nspid
             ),
         };
-        File::create(&path).map_err(error)?;
+        let create = || {
+            let mut options = File::options();
+            options.write(true).create(true).mode(0o600);
+            options.custom_flags(libc::O_NOFOLLOW).open(&path)
+        };
+        // The JVM heeds it only from its own user or from root; and where ids of users are others, we may not be one there.
+        let created = match target.our_users {
+            true => create(),
+            false => target.on_its_behalf(create),
+        };
+        let file = created.map_err(error)?;
         let trigger = Trigger(path.clone());
-        // The JVM heeds it only from its own user or from root.
-        chown(&path, Some(target.uid), Some(target.gid)).map_err(error)?;
+        if target.our_users {
+            fchown(&file, Some(target.uid), Some(target.gid)).map_err(error)?;
+        }
         Ok(trigger)
     }
 }
@@ -203,11 +241,6 @@ impl Drop for Trigger {
         // The JVM removes nothing; if somebody else did, it is gone as it should be.
         let _ = std::fs::remove_file(&self.0);
     }
-}
-
-/// Where a JVM looks for the files of the protocol.
-fn tmp_of(target: &Target) -> PathBuf {
-    PathBuf::from(format!("/proc/{}/root/tmp", target.pid))
 }
 
 fn catches_quit(pid: i32) -> bool {

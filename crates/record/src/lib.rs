@@ -28,6 +28,7 @@ mod kernel;
 mod machine;
 mod options;
 mod owner;
+mod place;
 mod prepare;
 pub mod procfs;
 mod properties;

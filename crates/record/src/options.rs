@@ -118,6 +118,8 @@ pub struct Options {
     pub redefinition: Redefinition,
     /// From how long a wait on the JVM level records its stack; none: never.
     pub stacks: Option<Duration>,
+    /// After how much CPU time of a thread on the JVM level its stack is recorded; none: never.
+    pub samples: Option<Duration>,
     /// Size of each CPU's ring, in bytes; see [`Options::RING_BYTES`].
     pub ring_bytes: usize,
     /// The most that the agent may write, in bytes; see [`Options::AGENT_CAPACITY`].

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use loadline_trace::meta::{self, Level};
 use loadline_trace::spool::agent::{Asked, Header};
@@ -12,6 +13,7 @@ use crate::error::{Error, Result, io};
 use crate::kernel::{Kernel, Storage, Wanted};
 use crate::machine::machine;
 use crate::options::Options;
+use crate::place::Place;
 use crate::secrets;
 use crate::subject::Subject;
 use crate::sys::{self, now_ns};
@@ -52,26 +54,27 @@ pub fn without_kernel(levels: &mut BTreeMap<String, Level>, why: String) -> Resu
     }
 }
 
-/// The agent's spool for a target, or for a command that we shall start.
+/// The agent's spool for a target, or for a command that we shall start, and where it is.
 pub fn new_agent(
     o: &Options,
     dir: &TraceDir,
     subject: Option<&Subject>,
     levels: u32,
-) -> Result<AgentSpool> {
+) -> Result<(AgentSpool, Place)> {
     let target = subject.map(|s| &s.target);
-    let library = absolute(&o.agent.library)?;
+    let place = Place::of(target, &o.agent, dir.raw())?;
     let asked = Asked {
         levels,
         ring: o.flight.is_some(),
         mode: o.redefinition.mode(),
-        stacks_ns: o.stacks.map_or(0, |least| least.as_nanos().max(1) as u64),
+        stacks_ns: in_ns(o.stacks),
+        samples_ns: in_ns(o.samples),
         recorder_pid: if target.is_none_or(|t| t.our_pids) {
             std::process::id()
         } else {
             0
         },
-        library: &library.to_string_lossy(),
+        library: &place.library.to_string_lossy(),
     };
     let owner = target.map_or((sys::euid(), 0), |t| (t.uid, t.gid));
     let bounds = [o.max_size, o.flight.as_ref().map(|f| f.of_agent())];
@@ -79,7 +82,15 @@ pub fn new_agent(
         .into_iter()
         .flatten()
         .fold(o.agent_capacity, u64::min);
-    AgentSpool::create(dir.raw(), size, &asked, owner)
+    let spool = place.spool(dir.raw(), owner, |files, owner| {
+        AgentSpool::create(files, size, &asked, owner)
+    })?;
+    Ok((spool, place))
+}
+
+/// A time as the agent's header has it: 0 is never.
+fn in_ns(time: Option<Duration>) -> u64 {
+    time.map_or(0, |t| t.as_nanos().max(1) as u64)
 }
 
 /// The session as it is known before the begin.

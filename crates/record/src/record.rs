@@ -27,6 +27,7 @@ use crate::error::{Error, Result, io};
 use crate::flight::{Keeper, Live};
 use crate::kernel::{Kernel, Storage};
 use crate::options::{Options, Progress, Stage, Target};
+use crate::place::Place;
 use crate::prepare::{absolute, describe, load_kernel, new_agent, new_session, without_kernel};
 use crate::procfs::Watcher;
 use crate::ring::Ring;
@@ -97,6 +98,8 @@ struct Recording<'a> {
     drain: Drain,
     kernel: Option<Kernel<'a>>,
     agent: Option<Arc<AgentSpool>>,
+    /// Where the agent's files are.
+    place: Option<Place>,
     watcher: Watcher,
     counters: Option<counters::Spool>,
     /// Where the oldest is dropped.
@@ -147,9 +150,12 @@ impl<'a> Recording<'a> {
                 rings.push(Ring::new(map, size, spool).map_err(io(&path))?);
             }
         }
-        let agent = match o.levels.of_agent() {
-            0 => None,
-            bits => Some(Arc::new(new_agent(o, &dir, subject.as_ref(), bits)?)),
+        let (agent, place) = match o.levels.of_agent() {
+            0 => (None, None),
+            bits => {
+                let (spool, place) = new_agent(o, &dir, subject.as_ref(), bits)?;
+                (Some(Arc::new(spool)), Some(place))
+            }
         };
         let ring_count = rings.len();
         let drain = Drain::start(rings, agent.clone()).map_err(io(dir.raw().path()))?;
@@ -176,6 +182,7 @@ impl<'a> Recording<'a> {
             drain,
             kernel,
             agent,
+            place,
             watcher,
             counters: None,
             keeper: None,
@@ -234,14 +241,10 @@ impl<'a> Recording<'a> {
     }
 
     fn attach_agent(&self) -> Result<()> {
-        let Some(spool) = &self.agent else {
+        let (Some(spool), Some(place)) = (&self.agent, &self.place) else {
             return Ok(());
         };
-        Attach::open(&self.subject.target, ATTACH)?.start_agent(
-            &self.options.agent,
-            self.dir.raw(),
-            AGENT_START,
-        )?;
+        Attach::open(&self.subject.target, ATTACH)?.start_agent(place, AGENT_START)?;
         self.wait_recording(spool)
     }
 
@@ -421,6 +424,11 @@ impl<'a> Recording<'a> {
             Err(e) => _ = failed.get_or_insert(e),
         }
         if let Err(e) = agent.close() {
+            failed.get_or_insert(e);
+        }
+        if let Some(place) = &mut self.place
+            && let Err(e) = place.bring_home(agent, self.dir.raw())
+        {
             failed.get_or_insert(e);
         }
     }

@@ -11,6 +11,7 @@ use loadline_trace::spool::session::Session;
 use loadline_trace::spool::{RawDir, agent, kernel, procfs};
 
 use crate::error::{Error, Result, io};
+use crate::place;
 use crate::sys;
 
 /// Completes `session.json` of a recording that nobody ended: its end is the last thing written.
@@ -28,6 +29,13 @@ pub fn recover(dir: &Path) -> Result<()> {
             dir: dir.into(),
             by: session.recorder_pid,
         });
+    }
+    if !place::recover(&raw)? {
+        session.notes.push(
+            "The JVM had a file system of its own, and what the agent wrote there went with it."
+                .into(),
+        );
+        session.store(&raw.session())?;
     }
     if session.end_ns != 0 {
         return Ok(());

@@ -239,6 +239,31 @@ pub fn become_for_files(uid: u32, gid: u32, groups: &[u32]) -> io::Result<()> {
     Ok(())
 }
 
+/// Makes the calling thread a user's in every respect, for good.
+pub fn become_user(uid: u32, gid: u32, groups: &[u32]) -> io::Result<()> {
+    // SAFETY: raw calls, because libc's wrappers would change every thread of the process; the list
+    // of groups is valid for its length.
+    let failed = unsafe {
+        libc::syscall(libc::SYS_setgroups, groups.len(), groups.as_ptr()) != 0
+            || libc::syscall(libc::SYS_setresgid, gid, gid, gid) != 0
+            || libc::syscall(libc::SYS_setresuid, uid, uid, uid) != 0
+    };
+    match failed {
+        true => Err(io::Error::last_os_error()),
+        false => Ok(()),
+    }
+}
+
+/// Opens a path that begins at an open directory.
+pub fn open_at(dir: &File, path: &Path, flags: libc::c_int) -> io::Result<File> {
+    let path = c_path(path)?;
+    // SAFETY: a descriptor that `dir` keeps open, and a NUL-terminated path that outlives the call.
+    let fd =
+        check(unsafe { libc::openat(dir.as_raw_fd(), path.as_ptr(), flags | libc::O_CLOEXEC) })?;
+    // SAFETY: a fresh descriptor that nobody else owns.
+    Ok(unsafe { OwnedFd::from_raw_fd(fd) }.into())
+}
+
 /// Number of CPUs that a process may use; 0 if it is gone.
 pub fn affinity(pid: i32) -> u32 {
     // SAFETY: a zeroed cpu_set_t is an empty set, valid and of the size that is told.

@@ -2,11 +2,11 @@
 
 use std::fs::File;
 use std::os::linux::net::SocketAddrExt;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use crate::error::{Error, Result, io};
+use crate::error::{Error, Result};
 use crate::jvms;
 use crate::procfs::parse;
 use crate::sys;
@@ -30,6 +30,8 @@ pub struct Target {
     pub cmdline: Vec<String>,
     /// It lives in our pid namespace.
     pub our_pids: bool,
+    /// Its user namespace is ours: ids of users mean the same.
+    pub our_users: bool,
 }
 
 impl Target {
@@ -58,7 +60,8 @@ impl Target {
                 .collect(),
             name: jvms::name_of(&cmdline),
             cmdline,
-            our_pids: namespace(pid, "pid") == namespace(std::process::id() as i32, "pid"),
+            our_pids: shares_namespace(pid, "pid"),
+            our_users: shares_namespace(pid, "user"),
         })
     }
 
@@ -95,7 +98,69 @@ impl Target {
             .collect()
     }
 
-    /// Checks that the target can open a file of ours, by its own path and with its own rights.
+    /// Whether an absolute path means the same file to it.
+    pub fn sees(&self, path: &Path) -> bool {
+        let inside = format!("/proc/{}/root{}", self.pid, path.display());
+        match (std::fs::metadata(path), std::fs::metadata(inside)) {
+            (Ok(ours), Ok(theirs)) => (theirs.dev(), theirs.ino()) == (ours.dev(), ours.ino()),
+            _ => false,
+        }
+    }
+
+    /// Its /tmp, in its own file system; for names below it.
+    pub fn tmp(&self) -> std::io::Result<File> {
+        const DIRECTORY: libc::c_int = libc::O_PATH | libc::O_DIRECTORY;
+        let mut options = File::options();
+        let root = options.read(true).custom_flags(DIRECTORY);
+        let root = root.open(format!("/proc/{}/root", self.pid))?;
+        match shares_namespace(self.pid, "mnt") {
+            true => sys::open_at(&root, "tmp".as_ref(), DIRECTORY),
+            false => open_inside(&root, "tmp", DIRECTORY), // a link of its own would lead into our file system
+        }
+    }
+
+    /// Does something with files, with its rights and as its user.
+    pub fn on_its_behalf<T: Send>(
+        &self,
+        act: impl FnOnce() -> std::io::Result<T> + Send,
+    ) -> std::io::Result<T> {
+        if sys::euid() == self.uid {
+            return act();
+        }
+        self.in_a_thread(|| {
+            sys::become_for_files(self.uid, self.gid, &self.groups)?;
+            act()
+        })
+    }
+
+    /// Does something as its user in every respect.
+    pub fn as_its_user<T: Send>(
+        &self,
+        act: impl FnOnce() -> std::io::Result<T> + Send,
+    ) -> std::io::Result<T> {
+        if sys::euid() == self.uid {
+            return act();
+        }
+        self.in_a_thread(|| {
+            sys::become_user(self.uid, self.gid, &self.groups)?;
+            act()
+        })
+    }
+
+    /// In Linux each thread has its own rights. This one gives its up, acts, and ends.
+    fn in_a_thread<T: Send>(
+        &self,
+        act: impl FnOnce() -> std::io::Result<T> + Send,
+    ) -> std::io::Result<T> {
+        std::thread::scope(|scope| {
+            let acting = scope.spawn(act);
+            acting
+                .join()
+                .unwrap_or_else(|_| Err(std::io::Error::other("it failed")))
+        })
+    }
+
+    /// Checks that the target can open a file of ours with its own rights.
     pub fn check_reaches(&self, path: &Path, write: bool) -> Result<()> {
         let unreachable = |why: String| Error::Unreachable {
             pid: self.pid,
@@ -103,18 +168,6 @@ impl Target {
             path: path.into(),
             why,
         };
-        let ours = std::fs::metadata(path).map_err(io(path))?;
-        let inside = PathBuf::from(format!("/proc/{}/root{}", self.pid, path.display()));
-        let same = std::fs::metadata(&inside)
-            .is_ok_and(|theirs| (theirs.dev(), theirs.ino()) == (ours.dev(), ours.ino()));
-        if !same {
-            return Err(unreachable(
-                "it has a file system of its own (a container, a chroot, or systemd's PrivateTmp) in \
-                 which this path is not the same file. Put the trace (-o) and Loadline into a folder \
-                 that both see under one name"
-                    .into(),
-            ));
-        }
         self.open_as_target(path, write).map_err(|e| {
             unreachable(format!(
                 "{e}. Put the trace (-o) and Loadline into folders which that user can enter, as /tmp"
@@ -123,26 +176,8 @@ impl Target {
     }
 
     fn open_as_target(&self, path: &Path, write: bool) -> std::io::Result<()> {
-        let open = || {
-            File::options()
-                .read(true)
-                .write(write)
-                .open(path)
-                .map(|_| ())
-        };
-        if sys::euid() == self.uid {
-            return open();
-        }
-        // In Linux each thread has its own rights. This one gives its up, opens, and ends.
-        std::thread::scope(|scope| {
-            let opener = scope.spawn(|| {
-                sys::become_for_files(self.uid, self.gid, &self.groups)?;
-                open()
-            });
-            opener
-                .join()
-                .unwrap_or_else(|_| Err(std::io::Error::other("the check failed")))
-        })
+        let open = || File::options().read(true).write(write).open(path);
+        self.on_its_behalf(|| open().map(|_| ()))
     }
 
     /// CPUs that the target may use now.
@@ -192,8 +227,19 @@ impl Claim {
     }
 }
 
-fn namespace(pid: i32, kind: &str) -> Option<PathBuf> {
-    std::fs::read_link(format!("/proc/{pid}/ns/{kind}")).ok()
+/// Whether a process is in our namespace of this kind.
+fn shares_namespace(pid: i32, kind: &str) -> bool {
+    let of = |pid: &str| std::fs::read_link(format!("/proc/{pid}/ns/{kind}")).ok();
+    of(&pid.to_string()) == of("self")
+}
+
+/// Opens a name below an open directory, unless it is a link.
+pub fn open_inside(
+    dir: &File,
+    name: impl AsRef<Path>,
+    flags: libc::c_int,
+) -> std::io::Result<File> {
+    sys::open_at(dir, name.as_ref(), flags | libc::O_NOFOLLOW)
 }
 
 /// Name of a user, or its number.

@@ -311,7 +311,7 @@ table! {
         parent: Option<i64>,
         /// Frames below it: 0 for the outermost.
         depth: i32,
-        /// java, native or kernel.
+        /// java, native (also what stands for frames that could not be seen, in parentheses) or kernel.
         kind: &'static str,
         /// `package.Class.method`, or the symbol.
         name: Arc<str>,
@@ -323,13 +323,13 @@ table! {
 }
 
 table! {
-    /// A stack that was seen at a moment, and what the sample stands for. Not filled by 0.1.
+    /// A stack that was seen at a moment, and what the sample stands for: recorded with --samples, or imported.
     Sample in "samples" sorted by ts_ns {
         /// When.
         ts_ns: i64,
         /// The thread.
         thread: i64,
-        /// cpu (it was running) or alloc (it allocated).
+        /// cpu (it was running), or of an import alloc (it allocated).
         kind: &'static str,
         /// What it stands for: ns of CPU time, or bytes.
         weight: i64,

@@ -43,6 +43,7 @@ pub fn load(trace: &Trace) -> Result<Model> {
         waits: Waits::default(),
         frames: HashMap::new(),
         code: HashMap::new(),
+        samples: HashMap::new(),
         resources: HashMap::new(),
         marks: HashMap::new(),
         pauses: pauses(&db, begin)?,
@@ -63,6 +64,7 @@ pub fn load(trace: &Trace) -> Result<Model> {
     model.waits = waits::read(&db, &model).context("reading waits.parquet")?;
     model.frames = frames(&db)?;
     model.code = code(&db)?;
+    model.samples = samples(&db, &model)?;
     counters(&db, &mut model).context("reading counters.parquet")?;
     model.gc = gc_lane(&model.pauses, model.duration());
     model.states.push(NOBODY.into());
@@ -190,12 +192,27 @@ fn frames(db: &Connection) -> Result<HashMap<i64, (Option<i64>, String)>> {
     Ok(frames.into_iter().collect())
 }
 
-/// Of the stacks of waits.
+/// Of the stacks of waits and samples.
 fn code(db: &Connection) -> Result<HashMap<i64, String>> {
-    let sql = "SELECT stack, code || coalesce(':' || line, '') FROM stack_code SEMI JOIN waits USING (stack)";
+    let sql = "SELECT stack, code || coalesce(':' || line, '') FROM stack_code \
+               WHERE stack IN (SELECT stack FROM waits UNION ALL SELECT stack FROM samples)";
     Ok(rows(db, sql, |r| Ok((r.get(0)?, r.get(1)?)))?
         .into_iter()
         .collect())
+}
+
+fn samples(db: &Connection, model: &Model) -> Result<HashMap<usize, Vec<(i64, i64)>>> {
+    let begin = model.meta.begin_ns;
+    let mut samples: HashMap<usize, Vec<(i64, i64)>> = HashMap::new();
+    let sql = "SELECT thread, ts_ns, stack FROM samples WHERE kind = 'cpu' ORDER BY ts_ns";
+    for (thread, ts, stack) in rows(db, sql, |r| {
+        Ok((r.get::<_, i64>(0)?, r.get::<_, i64>(1)?, r.get(2)?))
+    })? {
+        if let Some(&index) = model.thread_index.get(&thread) {
+            samples.entry(index).or_default().push((ts - begin, stack));
+        }
+    }
+    Ok(samples)
 }
 
 fn pauses(db: &Connection, begin: i64) -> Result<Vec<Pause>> {

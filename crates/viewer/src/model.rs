@@ -265,6 +265,8 @@ pub struct Model {
     pub frames: HashMap<i64, (Option<i64>, String)>,
     /// What a stack's code is, as a frame is called; see the view `stack_code`.
     pub code: HashMap<i64, String>,
+    /// Samples of what ran, by thread index: times and stacks, sorted by time.
+    pub samples: HashMap<usize, Vec<(i64, i64)>>,
     /// Resources by descriptor.
     pub resources: HashMap<i32, Vec<Resource>>,
     /// Marks by thread index, sorted by time.

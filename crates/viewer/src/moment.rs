@@ -29,7 +29,7 @@ pub struct Moment {
     wait: Option<Wait>,
     owner_name: Option<String>,
     notifier_name: Option<String>,
-    /// Where in the program's code it waited.
+    /// Where in the program's code it waited; of what ran, where it was seen.
     code: Option<String>,
     /// The whole stack, the innermost frame first.
     stack: Vec<String>,
@@ -86,7 +86,10 @@ pub fn moment(model: &Model, id: i64, t: i64) -> Option<Moment> {
     let (begin, end, class) = thread.lane.state(i);
     let detail = thread.details[i];
     let wait = model.waits.get(detail.wait).cloned();
-    let waited_in = wait.as_ref().and_then(|w| w.stack);
+    let seen_in = match &wait {
+        Some(wait) => wait.stack,
+        None => sampled(model, index, (begin, end), t),
+    };
     let name_of = |id: Option<i64>| id.and_then(|id| model.thread_name(id)).map(String::from);
     let overlaps = |p: &&Pause| p.begin < end && p.end > begin;
     Some(Moment {
@@ -106,8 +109,8 @@ pub fn moment(model: &Model, id: i64, t: i64) -> Option<Moment> {
         resource: model.resource(detail.fd, begin).cloned(),
         owner_name: name_of(wait.as_ref().and_then(|w| w.owner)),
         notifier_name: name_of(wait.as_ref().and_then(|w| w.notifier)),
-        code: waited_in.and_then(|id| model.code.get(&id)).cloned(),
-        stack: frames(model, waited_in),
+        code: seen_in.and_then(|id| model.code.get(&id)).cloned(),
+        stack: frames(model, seen_in),
         wait,
         spans: stack(model, thread, t),
         marks: marks(model, index, begin, end),
@@ -152,6 +155,15 @@ pub fn gc_moment(model: &Model, t: i64) -> Option<Moment> {
             .find(|p| p.begin <= t && t < p.end)
             .cloned(),
     })
+}
+
+/// The stack of a thread's sample within an interval that is nearest to `t`.
+fn sampled(model: &Model, thread: usize, (begin, end): (i64, i64), t: i64) -> Option<i64> {
+    let samples = model.samples.get(&thread)?;
+    let from = samples.partition_point(|(at, _)| *at < begin);
+    let within = samples[from..].iter().take_while(|(at, _)| *at < end);
+    let nearest = within.min_by_key(|(at, _)| at.abs_diff(t))?;
+    Some(nearest.1)
 }
 
 /// Frames of a stack, the innermost first.

@@ -3,13 +3,14 @@
 use std::cell::RefCell;
 use std::sync::Arc;
 
-use loadline_trace::tables::{Mark, Vm, Wait};
+use loadline_trace::tables::{Mark, Sample, Vm, Wait};
 use rustc_hash::FxHashMap;
 
 use crate::input::Said;
+use crate::mounts::Mounts;
 use crate::spans;
 use crate::threads::Threads;
-use crate::{misc, sqltext, vm, waits};
+use crate::{misc, samples, sqltext, vm, waits};
 
 /// Texts by their ids.
 pub type Strings = FxHashMap<u32, Arc<str>>;
@@ -23,10 +24,18 @@ pub struct Heard {
     pub spans: spans::Output,
     /// By time.
     pub marks: Vec<Mark>,
+    /// By time; their stacks are ids of frames in the spool, as those of waits.
+    pub samples: Vec<Sample>,
 }
 
 /// Hears all events.
-pub fn hear(said: &Said, threads: &Threads, (begin, end): (i64, i64), strings: &Strings) -> Heard {
+pub fn hear(
+    said: &Said,
+    threads: &Threads,
+    mounts: &Mounts,
+    (begin, end): (i64, i64),
+    strings: &Strings,
+) -> Heard {
     let text = |id: u32| strings.get(&id).cloned();
     let normalised: RefCell<Strings> = RefCell::default();
     let sql = |id: u32| {
@@ -60,17 +69,20 @@ pub fn hear(said: &Said, threads: &Threads, (begin, end): (i64, i64), strings: &
     let mut pauses = vm::Pauses::new(begin, end, &text);
     let mut spans = spans::Builder::new(&of_spans);
     let mut marks = Vec::new();
+    let mut sampled = Vec::new();
     for e in said.events() {
         let thread = threads.actor(&e);
         waits.event(&e, thread);
         pauses.event(&e);
         spans.event(&e, thread);
         marks.extend(misc::mark(&e, thread, begin, end, &text));
+        sampled.extend(samples::sample(&e, threads, mounts, (begin, end)));
     }
     Heard {
         waits: waits.finish(),
         pauses: pauses.finish(),
         spans: spans.finish(),
         marks,
+        samples: sampled,
     }
 }

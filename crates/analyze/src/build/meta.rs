@@ -79,6 +79,12 @@ fn describe_target(meta: &mut Meta, header: &agent::Header) {
             header.spared_stacks
         ));
     }
+    if header.spared_samples > 0 {
+        meta.notes.push(format!(
+            "{} samples were left out, so that sampling takes no more than 0.5% of a CPU: those after them stand for their time; a longer --samples spreads them evenly",
+            header.spared_samples
+        ));
+    }
     if header.state != agent::state::FAILED {
         meta.notes.extend(
             header

@@ -143,6 +143,18 @@ fn busy() -> Recording {
 }
 
 #[test]
+fn what_a_carrier_ran_is_the_virtual_threads_that_was_on_it() {
+    let mut r = busy();
+    for ts in [200, 270] {
+        let stack = r.agent.stack(&[("shop.Job.run", 7)]);
+        r.agent.event(0, ts * MS, ev::SAMPLE, 21, stack | 1_000, "");
+    }
+    let sql = "SELECT t.name, (s.ts_ns/1e6)::INT, weight FROM samples s JOIN threads t ON t.id = s.thread ORDER BY 2";
+    let want = ["handler-6 200 1000000", "handler-4 270 1000000"];
+    assert_eq!(rows(&r, sql), want);
+}
+
+#[test]
 fn who_lets_a_virtual_thread_go_on_while_all_carriers_are_busy_is_known_from_the_probe() {
     let mut r = busy();
     r.agent.event(22, 180 * MS, ev::GOES_ON, 77, 0, "");

@@ -262,6 +262,7 @@ fn recorded(
         agent: companions::agent()?,
         redefinition: Redefinition::Never,
         stacks: None,
+        samples: None,
         ring_bytes: 1 << 20,
         redact: false,
         agent_capacity: 4 << 30,

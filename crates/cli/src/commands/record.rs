@@ -1,5 +1,4 @@
 use std::ffi::OsString;
-use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitCode, Stdio};
 use std::sync::Arc;
@@ -7,14 +6,18 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, Result};
-use indicatif::ProgressBar;
-use loadline_record::{
-    Dumped, Flight, Levels, Measure, Options, Progress, Redefinition, Stage, Target, Trigger,
-};
+use loadline_record::{Dumped, Flight, Levels, Measure, Options, Redefinition, Target, Trigger};
 use loadline_trace::Meta;
 use signal_hook::consts::SIGUSR1;
 
 use crate::{Usage, companions, interrupt, show};
+
+mod config;
+mod display;
+
+pub use config::with_config;
+use display::Display;
+pub use display::introduction;
 
 /// Record a running JVM, or one that it starts, into a trace
 #[derive(clap::Args)]
@@ -22,11 +25,13 @@ use crate::{Usage, companions, interrupt, show};
     sudo loadline record --pid 4121 -o monday.trace -d 20s\n  \
     sudo loadline record --pid shop                          (by main class or jar; until Ctrl-C)\n  \
     sudo loadline record --pid shop --counters -d 20s        (what threads and requests cost: docs/counters.md)\n  \
+    sudo loadline record --pid shop --samples 20ms -d 20s    (also which code runs: docs/record.md)\n  \
     sudo loadline record --pid shop --syscalls -d 5s         (also every system call: dearer, see docs/record.md)\n  \
     loadline record --levels jvm,server,app --pid shop       (needs no privilege)\n  \
     sudo loadline record -o start.trace -- java -jar shop.jar\n  \
     sudo loadline record --pid shop --keep 60s               (leave it on; then: loadline dump shop)\n  \
     sudo loadline record --pid shop --keep 60s --when \"p95>250ms for 5s\" --when \"gc>200ms\"\n  \
+    loadline record --example-config > shop.toml; sudo loadline record --config shop.toml\n  \
     sudo loadline record --pid shop --max-size 2G            (ends there; --at-max drop-oldest does not)\n\n\
     The agent is attached, records, and is dormant afterwards; JDK 17 and later. No loaded class is\n\
     redefined unless you say --redefine; what that leaves out is said.")]
@@ -35,10 +40,17 @@ pub struct Args {
     #[arg(
         long,
         value_name = "PID|NAME",
-        required_unless_present = "command",
+        required_unless_present_any = ["command", "example_config"],
         conflicts_with = "command"
     )]
     pid: Option<String>,
+    /// Take options from this file too; what is said here goes before it
+    #[arg(long, value_name = "FILE.toml")]
+    #[allow(dead_code, reason = "read before the others are")]
+    config: Option<PathBuf>,
+    /// Print a configuration with every key explained, and end
+    #[arg(long)]
+    example_config: bool,
     /// Where to write the trace: a directory that does not exist yet [default: NAME-DATE-TIME.trace]
     #[arg(short, long, value_name = "DIR")]
     out: Option<PathBuf>,
@@ -88,6 +100,9 @@ pub struct Args {
     /// Record where in the code waits of this length and longer were (locks, conditions, parks): TIME, or off
     #[arg(long, value_name = "TIME", default_value = "10ms", value_parser = parse_stacks)]
     stacks: Stacks,
+    /// Record which code runs: its stack each time that a thread has used TIME on a CPU, or off
+    #[arg(long, value_name = "TIME", default_value = "off", value_parser = parse_samples)]
+    samples: Samples,
     /// Redefine loaded classes for what hooks do not see; up to JDK 21 this throws all compiled code away, once
     #[arg(long, conflicts_with = "command")]
     redefine: bool,
@@ -116,7 +131,27 @@ fn parse_stacks(text: &str) -> Result<Stacks, String> {
     }
 }
 
+/// After how much CPU time of a thread its stack is wanted.
+#[derive(Clone, Copy)]
+struct Samples(Option<Duration>);
+
+fn parse_samples(text: &str) -> Result<Samples, String> {
+    /// The kernel looks at CPU time once a tick, which is longer.
+    const SHORTEST: Duration = Duration::from_millis(1);
+    match text {
+        "off" => Ok(Samples(None)),
+        time => match show::parse_duration(time)? {
+            every if every < SHORTEST => Err("it must be 1ms or more".into()),
+            every => Ok(Samples(Some(every))),
+        },
+    }
+}
+
 pub fn run(args: Args) -> Result<ExitCode> {
+    if args.example_config {
+        show::out(config::EXAMPLE)?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let level = |name: &str| args.levels.iter().any(|l| l == name);
     let levels = Levels {
         kernel: level("kernel"),
@@ -127,6 +162,9 @@ pub fn run(args: Args) -> Result<ExitCode> {
     };
     if args.syscalls && !levels.kernel {
         return Err(Usage("--syscalls needs the kernel level: add it to --levels".into()).into());
+    }
+    if args.samples.0.is_some() && !levels.jvm {
+        return Err(Usage("--samples needs the jvm level: add it to --levels".into()).into());
     }
     if !args.ring.is_power_of_two() || args.ring < 1 << 16 || args.ring > 1 << 30 {
         return Err(Usage(format!(
@@ -167,6 +205,7 @@ pub fn run(args: Args) -> Result<ExitCode> {
             (true, true) => Redefinition::AndRestored,
         },
         stacks: args.stacks.0,
+        samples: args.samples.0,
         ring_bytes: args.ring as usize,
         agent_capacity: args.agent_max,
         counters,
@@ -377,132 +416,6 @@ fn stamp(unix_seconds: i64) -> String {
         tm.tm_min,
         tm.tm_sec
     )
-}
-
-/// What stands on the terminal while recording: one line when it begins, then a bar.
-struct Display {
-    duration: Option<Duration>,
-    /// ` of 2.0 GB`, if there is a bound.
-    of: String,
-    bar: ProgressBar,
-    introduced: bool,
-    cpu_at_begin: Duration,
-}
-
-impl Display {
-    fn new(duration: Option<Duration>, max_size: Option<u64>) -> Display {
-        let template = if duration.is_some() {
-            "  recording  {bar:25} {msg}"
-        } else {
-            "  recording  {spinner} {msg}"
-        };
-        let total = duration.map_or(0, |d| d.as_millis() as u64);
-        Display {
-            duration,
-            of: max_size.map_or(String::new(), |most| format!(" of {}", show::bytes(most))),
-            bar: show::bar(total, template),
-            introduced: false,
-            cpu_at_begin: own_cpu(),
-        }
-    }
-
-    fn show(&mut self, p: &Progress) {
-        if !self.introduced && p.stage == Stage::Recording {
-            self.introduced = true;
-            self.cpu_at_begin = own_cpu();
-            self.bar.suspend(|| eprintln!("{}", introduction(p)));
-            if !std::io::stderr().is_terminal() {
-                let until = self.duration.map_or("until stopped".into(), |d| {
-                    format!("for {} s", d.as_secs_f64())
-                });
-                eprintln!("  recording {until}");
-            }
-            if p.kept.is_some() {
-                let pid = p.pid;
-                self.bar.suspend(|| {
-                    eprintln!(
-                        "  the oldest is dropped; a trace of what is kept: loadline dump {pid}"
-                    );
-                });
-            }
-        }
-        self.bar.set_position(p.elapsed.as_millis() as u64);
-        self.bar.set_message(match p.stage {
-            Stage::Attaching => "attaching".into(),
-            Stage::Stopping => "stopping".into(),
-            Stage::Recording => {
-                format!(
-                    "{:.1} s   {} kernel events   {}{}   lost {}   cost {:.1}% of a CPU",
-                    p.elapsed.as_secs_f64(),
-                    show::count(p.kernel_events),
-                    show::bytes(p.bytes),
-                    self.of,
-                    show::count(p.lost),
-                    100.0 * (own_cpu() - self.cpu_at_begin).as_secs_f64()
-                        / p.elapsed.as_secs_f64().max(0.1)
-                ) + &p.kept.map_or(String::new(), |k| {
-                    format!(
-                        "   kept {:.0} s   dropped {:.0} s   dumps {}",
-                        k.kept.as_secs_f64(),
-                        k.dropped.as_secs_f64(),
-                        k.dumps
-                    )
-                })
-            }
-        });
-    }
-
-    fn end(&self) {
-        self.bar.finish_and_clear();
-    }
-}
-
-/// CPU time of this process: what recording costs beside the probes themselves.
-fn own_cpu() -> Duration {
-    // SAFETY: getrusage writes only into `usage`.
-    let usage = unsafe {
-        let mut usage: libc::rusage = std::mem::zeroed();
-        libc::getrusage(libc::RUSAGE_SELF, &mut usage);
-        usage
-    };
-    let of = |t: libc::timeval| Duration::new(t.tv_sec as u64, t.tv_usec as u32 * 1000);
-    of(usage.ru_utime) + of(usage.ru_stime)
-}
-
-/// `shop (pid 4121, OpenJDK 25, Tomcat 11.0.9)   kernel ✓  jvm ✓ …`, then why what is missing is.
-pub fn introduction(p: &Progress) -> String {
-    let mark = |name: &str| match p.levels.get(name) {
-        Some(l) if l.recorded => format!("{name} ✓"),
-        _ => format!("{name} –"),
-    };
-    let marks: Vec<String> = ["kernel", "jvm", "server", "app"].map(mark).to_vec();
-    let syscalls = if p.levels.get("syscalls").is_some_and(|l| l.recorded) {
-        "on"
-    } else {
-        "off"
-    };
-    let mut text = format!(
-        "  {}   {}   syscalls {syscalls}",
-        p.target,
-        marks.join("  ")
-    );
-    for level in p
-        .levels
-        .values()
-        .filter(|l| !l.recorded && !l.why.is_empty())
-    {
-        text += &format!("\n  note: {}", level.why);
-    }
-    if let Some(first) = p.not_recorded.first() {
-        let what: Vec<&str> = p.not_recorded.iter().map(|n| n.what.as_str()).collect();
-        text += &format!(
-            "\n  no class in it is redefined; not recorded: {}\n  to get {}: {}",
-            what.join(", "),
-            if what.len() == 1 { "it" } else { "them" },
-            first.how_to_get
-        );
-    }
-    text
 }
 
 #[cfg(test)]

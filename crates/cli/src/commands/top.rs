@@ -87,6 +87,7 @@ fn options(pid: i32, scratch: &Scratch) -> Result<Options> {
         redact: false,
         redefinition: Redefinition::Never,
         stacks: None, // a second is too little for them, and shows none
+        samples: None,
         ring_bytes: Options::RING_BYTES,
         agent_capacity: Options::AGENT_CAPACITY,
         counters: None,

@@ -10,7 +10,7 @@ use crate::coverage::price;
 use crate::error::{Error, Result};
 use crate::machine::machine;
 use crate::options::AgentFiles;
-use crate::procfs::limits;
+use crate::procfs::{limits, parse};
 use crate::sys;
 use crate::target::{Claim, Target, user_name};
 
@@ -44,6 +44,7 @@ pub fn look(pid: i32, agent: &AgentFiles) -> Result<Subject> {
             .cmdline
             .iter()
             .any(|w| w.starts_with("-javaagent:") && w.contains("loadline-agent"));
+        findings.push(sampling(pid));
         findings.extend(server.findings(pid, woven, release.java, &agent.jar));
         findings.push(Finding::yes(
             "app level",
@@ -96,10 +97,26 @@ fn attaching(target: &Target, maps: &str, java: Option<u32>, agent: &AgentFiles)
         let (why, remedy) = said.split_once(". ").unwrap_or((said, ""));
         return Finding::no(WHAT, why, remedy);
     }
-    for file in [&agent.jar, &agent.library] {
-        let reached = std::fs::canonicalize(file)
-            .map_err(crate::error::io(file))
-            .and_then(|f| target.check_reaches(&f, false));
+    let halves = [&agent.jar, &agent.library].map(|file| {
+        let absolute = std::fs::canonicalize(file);
+        absolute.map_err(crate::error::io(file))
+    });
+    let is_shared = |file: &Result<PathBuf>| file.as_ref().is_ok_and(|f| target.sees(f));
+    if halves.iter().all(Result::is_ok) && !halves.iter().all(is_shared) {
+        return match target.tmp() {
+            Ok(_) => Finding::yes(
+                WHAT,
+                "monitors, waits and parks with owners, GC and safepoints, virtual threads; the agent goes into its own /tmp meanwhile",
+            ),
+            Err(e) => Finding::no(
+                WHAT,
+                format!("it has a file system of its own, and its /tmp cannot be reached: {e}"),
+                "as root, or as its user, where a container shares its process ids",
+            ),
+        };
+    }
+    for file in halves {
+        let reached = file.and_then(|f| target.check_reaches(&f, false));
         if let Err(e) = reached {
             let text = e.to_string();
             let (why, remedy) = text.split_once(". ").unwrap_or((&text, ""));
@@ -110,6 +127,20 @@ fn attaching(target: &Target, maps: &str, java: Option<u32>, agent: &AgentFiles)
         WHAT,
         "monitors, waits and parks with owners, GC and safepoints, virtual threads",
     )
+}
+
+/// Whether the code that runs can be sampled.
+fn sampling(pid: i32) -> Finding {
+    const WHAT: &str = "code that runs";
+    let status = read(format!("/proc/{pid}/status"));
+    match parse::catches(&status, libc::SIGPROF) {
+        false => Finding::yes(WHAT, "with --samples 20ms: stacks by CPU time"),
+        true => Finding::partly(
+            WHAT,
+            "somebody samples it already, and has SIGPROF (a profiler, or JFR)",
+            "with --samples both go on, as long as that one is not begun again meanwhile",
+        ),
+    }
 }
 
 impl Found {

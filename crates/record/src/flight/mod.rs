@@ -33,7 +33,7 @@ use std::time::{Duration, Instant};
 
 use loadline_trace::meta::NotRecorded;
 use loadline_trace::private;
-use loadline_trace::spool::agent::{CHUNK, Event};
+use loadline_trace::spool::agent::{CHUNK, Event, LOSSES};
 use loadline_trace::spool::procfs::Line;
 use loadline_trace::spool::session::Session;
 use loadline_trace::spool::{RawDir, carry};
@@ -125,8 +125,8 @@ struct Segment {
     bytes: u64,
     /// The kernel's records that were lost by its begin.
     kernel_lost: u64,
-    /// The agent's events, strings and stacks that were.
-    agent_lost: [u64; 3],
+    /// Of the agent's that were, as in [`LOSSES`].
+    agent_lost: [u64; LOSSES.len()],
 }
 
 /// Keeps the newest of a recording.
@@ -171,7 +171,7 @@ impl Keeper {
             threads,
             bytes: 0,
             kernel_lost: 0,
-            agent_lost: [0; 3],
+            agent_lost: [0; LOSSES.len()],
         };
         Keeper {
             raw,
@@ -316,7 +316,7 @@ impl Keeper {
             threads,
             bytes: 0,
             kernel_lost: sources.kernel_lost,
-            agent_lost: agent.map_or([0; 3], |a| a.losses()),
+            agent_lost: agent.map_or([0; LOSSES.len()], |a| a.losses()),
         });
         // CPU time: the wait for the drain costs nobody anything.
         let cost = Duration::from_nanos((sys::thread_cpu_ns() - cpu).max(0) as u64);

@@ -27,6 +27,9 @@
 //!     88  u64  from how long a wait on its stack is wanted, in ns; 0: never
 //!     96  u64  stacks lost because the file or the dictionary of frames was full (atomic)
 //!    104  u64  stacks not taken, because they would have cost too much (atomic)
+//!    112  u64  after how much CPU time of a thread on its stack is wanted (a sample), in ns; 0: never
+//!    120  u64  samples lost because there was no room for them (atomic)
+//!    128  u64  samples not taken, because they would have cost too much (atomic); the next one stands for them too
 //!   1024  text  path of the agent's native library, NUL-terminated (recorder writes)
 //!   2048  text  agent's message: an error when failed, else warnings a line each (agent writes)
 //!   3072  text  JSON {"jvm": …, "java": 17, "server": …, "name": …, "server_by": "probes" or "hooks",
@@ -114,6 +117,12 @@ pub mod at {
     /// See the module's table.
     pub const SPARED_STACKS: usize = 104;
     /// See the module's table.
+    pub const SAMPLES: usize = 112;
+    /// See the module's table.
+    pub const LOST_SAMPLES: usize = 120;
+    /// See the module's table.
+    pub const SPARED_SAMPLES: usize = 128;
+    /// See the module's table.
     pub const LIBRARY: usize = 1024;
     /// See the module's table.
     pub const MESSAGE: usize = 2048;
@@ -124,6 +133,14 @@ pub mod at {
     /// The ring's table.
     pub const TABLE: usize = 4096;
 }
+
+/// What was lost, each counted at one of these offsets of the header: events, strings, stacks, samples.
+pub const LOSSES: [usize; 4] = [
+    at::LOST,
+    at::LOST_STRINGS,
+    at::LOST_STACKS,
+    at::LOST_SAMPLES,
+];
 
 /// Offsets in a chunk's header.
 pub mod chunk_at {
@@ -216,6 +233,9 @@ pub mod kind {
     pub const UNPARKED: u32 = 15;
     /// The writer lets the virtual thread a go on, which parks or waits: it wants a carrier from here on.
     pub const GOES_ON: u32 = 16;
+    /// A thread was running: a = its kernel tid in the target's pid namespace. The upper half of b is its stack
+    /// ([`super::super::frames`]), the lower the CPU time that the sample stands for, in microseconds.
+    pub const SAMPLE: u32 = 17;
 
     /// A garbage collection stops the program.
     pub const GC_START: u32 = 20;
@@ -316,6 +336,10 @@ pub struct Header {
     pub lost_stacks: u64,
     /// Stacks not taken for what they cost.
     pub spared_stacks: u64,
+    /// Samples lost.
+    pub lost_samples: u64,
+    /// Samples not taken for what they cost.
+    pub spared_samples: u64,
     /// When the agent began.
     pub begin: i64,
     /// When it stopped, 0 if it did not.
@@ -337,6 +361,8 @@ pub struct Asked<'a> {
     pub ring: bool,
     /// From how long a wait on its stack is wanted, in ns; 0: never.
     pub stacks_ns: u64,
+    /// After how much CPU time of a thread on its stack is wanted, in ns; 0: never.
+    pub samples_ns: u64,
     /// The recorder's process id as the target sees it, or 0.
     pub recorder_pid: u32,
     /// Path of the agent's native library.
@@ -360,6 +386,7 @@ pub fn new_header(capacity: u64, asked: &Asked) -> Vec<u8> {
     put(at::LEVELS, &asked.levels.to_le_bytes());
     put(at::MODE, &asked.mode.to_le_bytes());
     put(at::STACKS, &asked.stacks_ns.to_le_bytes());
+    put(at::SAMPLES, &asked.samples_ns.to_le_bytes());
     put(at::RECORDER_PID, &asked.recorder_pid.to_le_bytes());
     let library = asked.library.as_bytes();
     put(at::LIBRARY, &library[..library.len().min(at::TEXT - 1)]);
@@ -381,6 +408,8 @@ pub fn header(bytes: &[u8]) -> Option<Header> {
         lost_strings: u64_at(bytes, at::LOST_STRINGS)?,
         lost_stacks: u64_at(bytes, at::LOST_STACKS)?,
         spared_stacks: u64_at(bytes, at::SPARED_STACKS)?,
+        lost_samples: u64_at(bytes, at::LOST_SAMPLES)?,
+        spared_samples: u64_at(bytes, at::SPARED_SAMPLES)?,
         begin: u64_at(bytes, at::BEGIN)? as i64,
         end: u64_at(bytes, at::END)? as i64,
         message: text_at(bytes, at::MESSAGE),

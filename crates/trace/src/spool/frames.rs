@@ -7,7 +7,8 @@
 //! A frame is written once, below its caller's (`parent`; 0 for the outermost), whose id is smaller: so a stack is named
 //! by its innermost frame, and two stacks share what they have in common. `id` counts from 1 and is stored last, with
 //! release order: 0 ends a chunk. `name` (`package.Class.method`) and `file` are ids of strings; `line` is 0 if it is
-//! not known. The upper half of an end's `b` names the stack of the wait that ended, see [`of_wait`].
+//! not known; what stands for a frame that is no method has a name that begins with a parenthesis. The upper half of an
+//! end's `b` names the stack of the wait that ended, see [`of_wait`]; that of a sample's, what ran.
 
 use super::agent::{EVENT, kind as ev};
 
@@ -37,6 +38,11 @@ pub fn of_wait(kind: u32, b: u64) -> u32 {
         ev::MONITOR_ENTERED | ev::MONITOR_WAITED | ev::UNPARKED | ev::MOUNT => (b >> 32) as u32,
         _ => 0,
     }
+}
+
+/// The stack of a sample, and the CPU time that it stands for in ns.
+pub fn of_sample(b: u64) -> (u32, i64) {
+    ((b >> 32) as u32, i64::from(b as u32) * 1_000)
 }
 
 /// Where the finished frames of a chunk end; `id` reads the word at an offset.

@@ -5,6 +5,7 @@
 //! | `session.json` | recorder, at start | [`session::Session`]: who, what, when |
 //! | `kernel.N` | recorder, from the ring of CPU N | [`kernel`]: scheduler and system-call records |
 //! | `agent.events` | the agent in the JVM, through a shared mapping | [`agent`]: events and strings |
+//! | `agent.apart` | recorder, where the target has a file system of its own | a link that tells where the agent's files are meanwhile |
 //! | `agent.carry` | recorder, where the oldest is dropped | [`carry`]: what was said before and still matters |
 //! | `agent.control` | recorder (a FIFO) | `stop`; end of file means that the recorder is gone |
 //! | `vm.log` | the JVM, where the agent asks it to | [`vmlog`]: safepoints |
@@ -38,6 +39,11 @@ impl RawDir {
     /// Spools of the trace in `dir`.
     pub fn of(dir: &Path) -> RawDir {
         RawDir(dir.join("raw"))
+    }
+
+    /// Spools that lie in this directory itself.
+    pub fn at(dir: PathBuf) -> RawDir {
+        RawDir(dir)
     }
 
     /// The directory itself.

@@ -197,6 +197,22 @@ fn lanes_have_a_column_per_pixel_at_any_zoom_and_their_times_add_up() {
 }
 
 #[test]
+fn a_moment_on_a_cpu_has_the_code_that_was_sampled_in_it() {
+    let found = get("/api/query?sql=SELECT%20p.thread,t(s.begin_ns)*1e9,t(s.end_ns)*1e9%20FROM%20samples%20p%20JOIN%20states%20s%20ON%20s.thread=p.thread%20AND%20s.begin_ns%3C=p.ts_ns%20AND%20s.end_ns%3Ep.ts_ns").json();
+    let row = &found["rows"][0];
+    let at = |thread: &serde_json::Value, t: f64| {
+        get(&format!("/api/at?thread={thread}&t={}", t.round() as i64)).json()
+    };
+    let number = |i: usize| row[i].as_f64().expect("a time");
+    let moment = at(&row[0], number(1) + 10.0);
+    assert_eq!(moment["class"], "running");
+    assert_eq!(moment["code"], "shop.ItemService.show:52");
+    assert_eq!(moment["stack"].as_array().map(Vec::len), Some(2));
+    let after = at(&row[0], number(2) + 10.0);
+    assert_eq!(after["code"], serde_json::Value::Null, "{after}");
+}
+
+#[test]
 fn a_moment_within_a_wait_names_lock_owner_and_waker() {
     let found = get("/api/query?sql=SELECT%20thread,t(begin_ns)*1e9,end_ns-begin_ns,waker%20FROM%20states%20WHERE%20cause='lock'%20ORDER%20BY%203%20DESC%20LIMIT%201").json();
     let (thread, begin) = (

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use loadline_trace::meta::{Level, Machine, Target};
 use loadline_trace::tables::{
-    Breakdown, Counter, Mount, Resource, Sample, Stack, Syscall, Thread, ThreadCounter,
+    Breakdown, Counter, Mount, Resource, Sample, Stack, State, Syscall, Thread, ThreadCounter,
 };
 use loadline_trace::{Meta, Result, TraceWriter};
 
@@ -13,6 +13,19 @@ use super::sim::{BEGIN_NS, Sim};
 
 /// The stack of those who want the cache's monitor.
 pub(super) const IN_CACHE: i64 = 2;
+
+/// One, in the first interval in which a thread ran for a millisecond.
+fn sample(states: &[State]) -> Option<Sample> {
+    let ran = |s: &&State| s.cause == "running" && s.end_ns - s.begin_ns > 1_000_000;
+    states.iter().find(ran).map(|s| Sample {
+        ts_ns: s.begin_ns + 500_000,
+        thread: s.thread,
+        kind: "cpu",
+        weight: 20_000_000,
+        class: None,
+        stack: 1,
+    })
+}
 
 fn stacks() -> Vec<Stack> {
     let frames = [
@@ -48,6 +61,7 @@ pub fn write(dir: &Path, size: Size, seed: u64) -> Result<Meta> {
         end_ns: end,
         parent: None,
     }))?;
+    let sample = sample(&record.states);
     writer.table(record.states)?;
     writer.table(Vec::<Syscall>::new())?;
     writer.table(
@@ -76,7 +90,7 @@ pub fn write(dir: &Path, size: Size, seed: u64) -> Result<Meta> {
     writer.table(record.vm)?;
     writer.table(Vec::<Mount>::new())?;
     writer.table(stacks())?;
-    writer.table(Vec::<Sample>::new())?;
+    writer.table(sample)?;
     let counter = |s: i64, scope: &str, name: &str, value: f64| Counter {
         ts_ns: BEGIN_NS + s * 1_000_000_000,
         scope: scope.into(),

@@ -168,17 +168,17 @@ impl Carry {
     }
 }
 
-/// The file that says these events and up to when they were dropped, with the events, strings and stacks that had been
-/// lost by then.
-pub fn file(events: &[Event], horizon: i64, lost: [u64; 3]) -> Vec<u8> {
+/// The file that says these events and up to when they were dropped, with what had been lost by then, as in
+/// [`agent::LOSSES`].
+pub fn file(events: &[Event], horizon: i64, lost: [u64; agent::LOSSES.len()]) -> Vec<u8> {
     let chunks = agent::chunks_of(events, 1);
     let mut out = agent::new_header(0, &agent::Asked::default());
     let mut put = |at: usize, value: u64| out[at..at + 8].copy_from_slice(&value.to_le_bytes());
     put(agent::at::NEXT, (CHUNK + chunks.len()) as u64 | 1);
     put(agent::at::BEGIN, horizon as u64);
-    put(agent::at::LOST, lost[0]);
-    put(agent::at::LOST_STRINGS, lost[1]);
-    put(agent::at::LOST_STACKS, lost[2]);
+    for (at, lost) in agent::LOSSES.into_iter().zip(lost) {
+        put(at, lost);
+    }
     out.extend(chunks);
     out
 }

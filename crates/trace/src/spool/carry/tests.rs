@@ -94,16 +94,17 @@ fn a_file_of_carried_events_reads_as_they_were_said() {
     };
     let mut events = vec![event(1, ev::PARK, 5, 3, 4), of_virtual(2, ev::PARK, 1001)];
     events.extend((3..5000).map(|n| event(n, ev::APP_PUSH, 5, n as u64, 0)));
-    let bytes = file(&events, 9000, [3, 4, 5]);
+    let bytes = file(&events, 9000, [3, 4, 5, 6]);
     let header = agent::header(&bytes).expect("a header");
     assert_eq!(
         (
             header.begin,
             header.lost,
             header.lost_strings,
-            header.lost_stacks
+            header.lost_stacks,
+            header.lost_samples
         ),
-        (9000, 3, 4, 5)
+        (9000, 3, 4, 5, 6)
     );
     let read = agent::read(&bytes[..header.extent(bytes.len() as u64) as usize]);
     let read: Vec<Event> = read

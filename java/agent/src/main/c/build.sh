@@ -7,5 +7,5 @@ home=${JAVA_HOME:-$(dirname "$(dirname "$(readlink -f "$(command -v javac)")")")
 mkdir -p "$(dirname "$out")"
 ${CC:-cc} -std=c11 -O2 -g -Wall -Wextra -Werror -fPIC -shared -fvisibility=hidden \
     -I"$home/include" -I"$home/include/linux" \
-    "$here"/*.c -o "$out.tmp" -pthread
+    "$here"/*.c -o "$out.tmp" -pthread -ldl
 mv "$out.tmp" "$out"

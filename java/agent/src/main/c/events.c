@@ -10,6 +10,7 @@
 
 #include "about.h"
 #include "park.h"
+#include "samples.h"
 #include "spool.h"
 #include "stacks.h"
 
@@ -18,6 +19,7 @@ static const jvmtiEvent EVENTS[] = {
     JVMTI_EVENT_MONITOR_WAIT,            JVMTI_EVENT_MONITOR_WAITED,
     JVMTI_EVENT_GARBAGE_COLLECTION_START, JVMTI_EVENT_GARBAGE_COLLECTION_FINISH,
     JVMTI_EVENT_THREAD_START,            JVMTI_EVENT_THREAD_END,
+    JVMTI_EVENT_VM_DEATH,
 };
 enum { EVENT_COUNT = sizeof EVENTS / sizeof EVENTS[0] };
 
@@ -91,6 +93,7 @@ static void JNICALL thread_start(jvmtiEnv *env, JNIEnv *jni, jthread thread) {
     if (s != NULL) {
         spool_emit_shared(s, THREAD, about_name(s, jni, thread, NULL), about_java_id(jni, thread),
                           spool_gettid());
+        samples_thread_begins(s);
     }
 }
 
@@ -99,6 +102,16 @@ static void JNICALL thread_end(jvmtiEnv *env, JNIEnv *jni, jthread thread) {
     struct session *s = spool_session();
     if (s != NULL) {
         spool_emit_shared(s, THREAD_END, 0, about_java_id(jni, thread), spool_gettid());
+    }
+    samples_thread_ends();
+}
+
+/* The program has ended: nobody asks the control thread for what was sampled since it last wrote. */
+static void JNICALL vm_death(jvmtiEnv *env, JNIEnv *jni) {
+    (void)env;
+    struct session *s = spool_session();
+    if (s != NULL) {
+        samples_stop(s, jni);
     }
 }
 
@@ -118,7 +131,10 @@ static const char *prepare(JavaVM *vm, JNIEnv *jni) {
     callbacks.GarbageCollectionFinish = gc_finish;
     callbacks.ThreadStart = thread_start;
     callbacks.ThreadEnd = thread_end;
+    callbacks.VMDeath = vm_death;
     callbacks.NativeMethodBind = park_bound;
+    callbacks.ClassLoad = samples_class_load;
+    callbacks.ClassPrepare = samples_class_prepare;
     return (*jvmti)->SetEventCallbacks(jvmti, &callbacks, sizeof callbacks) == JVMTI_ERROR_NONE
                ? NULL
                : "the JVM refuses its agent's callbacks: no monitors, parks, collections and thread names";
@@ -158,11 +174,25 @@ const char *events_start(JavaVM *vm, JNIEnv *jni, uint8_t *base) {
     set_mode(JVMTI_ENABLE); /* before the threads are named, so that none is missed */
     name_threads(s, jni);
     missing = park_start(jni);
-    return missing != NULL || stacks ? missing : "no memory for stacks: the code that waited is not recorded";
+    const char *unsampled = samples_start(s, vm, jni);
+    if (missing == NULL && !stacks) {
+        missing = "no memory for stacks: the code that waited is not recorded";
+    }
+    return missing != NULL ? missing : unsampled;
+}
+
+void events_drain(JNIEnv *jni) {
+    struct session *s = spool_session();
+    if (s != NULL) {
+        samples_drain(s, jni);
+    }
 }
 
 void events_stop(JNIEnv *jni) {
     struct session *s = spool_session();
+    if (s != NULL) {
+        samples_stop(s, jni);
+    }
     park_stop(jni);
     spool_end();
     if (s != NULL) {

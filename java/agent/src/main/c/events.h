@@ -8,6 +8,9 @@
 /* Enables them for a spool mapped at base. Returns NULL, or what is missing (static text). */
 const char *events_start(JavaVM *vm, JNIEnv *jni, uint8_t *base);
 
+/* Writes what was sampled since the last call; called now and then. */
+void events_drain(JNIEnv *jni);
+
 /* Disables them. A callback may still be on its way. */
 void events_stop(JNIEnv *jni);
 

@@ -83,6 +83,11 @@ NATIVE(jstring, start)(JNIEnv *jni, jclass type, jlong address) {
     return missing == NULL ? NULL : (*jni)->NewStringUTF(jni, missing);
 }
 
+NATIVE(void, drain)(JNIEnv *jni, jclass type) {
+    (void)type;
+    events_drain(jni);
+}
+
 NATIVE(void, stop)(JNIEnv *jni, jclass type) {
     (void)type;
     events_stop(jni);

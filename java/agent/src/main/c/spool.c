@@ -18,6 +18,9 @@ enum {
     AT_STACKS = 88,
     AT_LOST_STACKS = 96,
     AT_SPARED_STACKS = 104,
+    AT_SAMPLES = 112,
+    AT_LOST_SAMPLES = 120,
+    AT_SPARED_SAMPLES = 128,
     AT_TABLE = 4096,
     CHUNK_LEFT = 12,
     CHUNK_PLACE = 24,
@@ -170,15 +173,7 @@ void spool_emit_at(struct session *s, uint64_t ts, uint32_t type, uint32_t c, ui
 
 void spool_emit_shared(struct session *s, uint32_t type, uint32_t c, uint64_t a, uint64_t b) {
     pthread_mutex_lock(&s->lock);
-    if (s->threads.at == s->threads.end) {
-        leave(&s->threads);
-        claim(s, &s->threads, KIND_EVENTS, 0);
-    }
-    if (s->threads.at != NULL) {
-        store(&s->threads, spool_now(), type, c, a, b);
-    } else {
-        count(s, AT_LOST);
-    }
+    spool_emit_into(s, &s->threads, spool_now(), type, c, a, b);
     pthread_mutex_unlock(&s->lock);
 }
 
@@ -242,6 +237,23 @@ uint64_t spool_stacks_wanted(struct session *s) {
     return *word(s, AT_STACKS);
 }
 
+uint64_t spool_samples_wanted(struct session *s) {
+    return *word(s, AT_SAMPLES);
+}
+
+void spool_emit_into(struct session *s, struct chunk *chunk, uint64_t ts, uint32_t type, uint32_t c, uint64_t a,
+                     uint64_t b) {
+    if (chunk->at == chunk->end) {
+        leave(chunk);
+        claim(s, chunk, KIND_EVENTS, 0);
+    }
+    if (chunk->at != NULL) {
+        store(chunk, ts, type, c, a, b);
+    } else {
+        count(s, AT_LOST);
+    }
+}
+
 int spool_frame(struct session *s, struct chunk *chunk, const struct frame *frame) {
     if ((size_t)(chunk->end - chunk->at) < sizeof *frame && !claim(s, chunk, KIND_FRAMES, 0)) {
         return 0;
@@ -259,4 +271,12 @@ void spool_lost_stack(struct session *s) {
 
 void spool_spared_stack(struct session *s) {
     count(s, AT_SPARED_STACKS);
+}
+
+void spool_lost_sample(struct session *s) {
+    count(s, AT_LOST_SAMPLES);
+}
+
+void spool_spared_sample(struct session *s) {
+    count(s, AT_SPARED_SAMPLES);
 }

@@ -33,6 +33,7 @@ enum {
     MONITOR_WAITED = 13,
     PARK = 14,
     UNPARKED = 15,
+    SAMPLE = 17,
     GC_START = 20,
     GC_END = 21,
 };
@@ -65,6 +66,7 @@ struct session {
     uint32_t ring; /* entries of the ring's table; 0: chunks lie one behind the other */
     uint64_t began;
     struct stacks *stacks; /* NULL if none are wanted */
+    struct samples *samples; /* the same */
     pthread_mutex_t lock; /* of what follows */
     struct chunk threads;
     struct chunk strings;
@@ -116,6 +118,13 @@ struct frame {
 /* From how long a wait on its stack is wanted, in ns; 0: never. */
 uint64_t spool_stacks_wanted(struct session *s);
 
+/* After how much CPU time of a thread on its stack is wanted, in ns; 0: never. */
+uint64_t spool_samples_wanted(struct session *s);
+
+/* Writes an event into a chunk that is the caller's and of which it is the only writer. */
+void spool_emit_into(struct session *s, struct chunk *chunk, uint64_t ts, uint32_t type, uint32_t c, uint64_t a,
+                     uint64_t b);
+
 /* Writes a frame into a chunk of frames, which is the caller's; 0 if the spool is full. */
 int spool_frame(struct session *s, struct chunk *chunk, const struct frame *frame);
 
@@ -124,5 +133,9 @@ void spool_lost_stack(struct session *s);
 
 /* Counts a stack that was not taken for what it costs. */
 void spool_spared_stack(struct session *s);
+
+/* The same of samples. Safe in a signal's handler. */
+void spool_lost_sample(struct session *s);
+void spool_spared_sample(struct session *s);
 
 #endif

@@ -17,23 +17,20 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 
 #include "about.h"
+#include "budget.h"
 
 enum {
-    MAX_DEPTH = 256,
     MAX_FRAMES = 65536,
     FRAME_SLOTS = 2 * MAX_FRAMES,
     MAX_STACKS = 16384,
     STACK_SLOTS = 2 * MAX_STACKS,
     /* More virtual threads than wait at a time for long: ids are given in order, and seldom meet. */
     VIRTUALS = 65536,
-    /* Stacks take one part in so many of a CPU's time, */
-    BUDGET = 200,
 };
-/* and may take ahead what they are given in this time: at first every stack is new, and dear. */
-static const uint64_t AHEAD_NS = 10000000000u;
+/* From how long a wait on its stack is taken, if of none. */
+static const uint64_t NEVER = UINT64_MAX;
 
 /* A frame by what it is: free if its id is 0. */
 struct known_frame {
@@ -57,7 +54,7 @@ struct virtual_wait {
 
 struct stacks {
     uint64_t least; /* ns that a wait must have lasted */
-    _Atomic uint64_t paid; /* up to when the budget is spent */
+    struct budget budget; /* of the waits' stacks */
     struct tables *tables;
     pthread_mutex_t lock; /* of what follows, of `frames`, and of writing into `stacks`; the session's is taken inside it */
     struct chunk chunk;
@@ -79,7 +76,7 @@ struct tables {
 
 int stacks_start(struct session *s) {
     uint64_t least = spool_stacks_wanted(s);
-    if (least == 0) {
+    if (least == 0 && spool_samples_wanted(s) == 0) {
         return 1;
     }
     struct stacks *all = calloc(1, sizeof *all);
@@ -89,7 +86,7 @@ int stacks_start(struct session *s) {
         free(all);
         return 0; /* the address space stays, for sessions to come */
     }
-    all->least = least;
+    all->least = least == 0 ? NEVER : least;
     all->tables = tables;
     pthread_mutex_init(&all->lock, NULL);
     s->stacks = all;
@@ -159,6 +156,8 @@ static void generalise(char *class) {
     }
 }
 
+static const char *const UNKNOWN_METHOD = "(unknown method)";
+
 static int32_t line_of(jmethodID method, jlocation at) {
     jint count = 0;
     jvmtiLineNumberEntry *table = NULL;
@@ -177,8 +176,26 @@ static int32_t line_of(jmethodID method, jlocation at) {
     return line;
 }
 
-/* Fills in what a frame is called; 0 if the JVM does not say or there is no room for it. */
+/* What stands for a frame that is no method, by its `location`; such names begin with a parenthesis. */
+static const char *no_method(jlocation why) {
+    switch (why) {
+    case STACK_IN_COLLECTION:
+        return "(stopped for the garbage collector)";
+    case STACK_IN_DEOPTIMIZATION:
+        return "(being deoptimized)";
+    case STACK_NOT_WALKABLE:
+        return "(stack not walkable)";
+    default:
+        return UNKNOWN_METHOD;
+    }
+}
+
+/* Fills in what a frame is called; 0 if there is no room for it. */
 static int describe(struct session *s, JNIEnv *jni, const jvmtiFrameInfo *of, struct frame *frame) {
+    if (of->method == NULL) {
+        frame->name = spool_string(s, no_method(of->location));
+        return frame->name != 0;
+    }
     jclass class = NULL;
     char *method = NULL, *signature = NULL, *source = NULL, name[MAX_STRING_BYTES];
     if ((*jvmti)->GetMethodName(jvmti, of->method, &method, NULL, NULL) == JVMTI_ERROR_NONE &&
@@ -192,6 +209,8 @@ static int describe(struct session *s, JNIEnv *jni, const jvmtiFrameInfo *of, st
             frame->file = spool_string(s, source);
         }
         frame->line = line_of(of->method, of->location);
+    } else {
+        frame->name = spool_string(s, UNKNOWN_METHOD); /* its class was unloaded meanwhile */
     }
     (*jvmti)->Deallocate(jvmti, (unsigned char *)method);
     (*jvmti)->Deallocate(jvmti, (unsigned char *)signature);
@@ -225,27 +244,6 @@ static uint32_t frame_id(struct session *s, JNIEnv *jni, uint32_t parent, const 
         *slot = (struct known_frame){of->method, bci, parent, frame.id};
     }
     return slot->id;
-}
-
-/* ---- what they cost ---- */
-
-/* CPU time of the calling thread: what others take meanwhile is not the stack's. */
-static uint64_t cpu_ns(void) {
-    struct timespec spent;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &spent);
-    return (uint64_t)spent.tv_sec * 1000000000u + (uint64_t)spent.tv_nsec;
-}
-
-static int affordable(struct stacks *all, uint64_t now) {
-    return atomic_load_explicit(&all->paid, memory_order_relaxed) <= now + AHEAD_NS;
-}
-
-static void pay(struct stacks *all, uint64_t now, uint64_t cost) {
-    uint64_t paid = atomic_load_explicit(&all->paid, memory_order_relaxed), next;
-    do {
-        next = (paid > now ? paid : now) + cost * BUDGET;
-    } while (!atomic_compare_exchange_weak_explicit(&all->paid, &paid, next, memory_order_relaxed,
-                                                    memory_order_relaxed));
 }
 
 /* ---- stacks ---- */
@@ -284,14 +282,8 @@ static uint32_t add(struct session *s, JNIEnv *jni, const jvmtiFrameInfo *frames
     return id;
 }
 
-static uint32_t take(struct session *s, JNIEnv *jni, jthread thread) {
+uint32_t stacks_id(struct session *s, JNIEnv *jni, const jvmtiFrameInfo *frames, jint count) {
     struct stacks *all = s->stacks;
-    jvmtiFrameInfo frames[MAX_DEPTH];
-    jint count = 0;
-    /* Not NULL for the thread itself: from 21 on the JVM would stop the mounts of all virtual threads. */
-    if ((*jvmti)->GetStackTrace(jvmti, thread, 0, MAX_DEPTH, frames, &count) != JVMTI_ERROR_NONE || count == 0) {
-        return 0; /* a thread without a frame of Java */
-    }
     uint64_t hash = (uint64_t)count;
     for (jint i = 0; i < count; i++) {
         hash = mix(mix(hash, (uintptr_t)frames[i].method), (uint64_t)frames[i].location);
@@ -304,6 +296,17 @@ static uint32_t take(struct session *s, JNIEnv *jni, jthread thread) {
     pthread_mutex_lock(&all->lock);
     uint32_t id = add(s, jni, frames, count, hash);
     pthread_mutex_unlock(&all->lock);
+    return id;
+}
+
+static uint32_t take(struct session *s, JNIEnv *jni, jthread thread) {
+    jvmtiFrameInfo frames[MAX_DEPTH];
+    jint count = 0;
+    /* Not NULL for the thread itself: from 21 on the JVM would stop the mounts of all virtual threads. */
+    if ((*jvmti)->GetStackTrace(jvmti, thread, 0, MAX_DEPTH, frames, &count) != JVMTI_ERROR_NONE || count == 0) {
+        return 0; /* a thread without a frame of Java */
+    }
+    uint32_t id = stacks_id(s, jni, frames, count);
     if (id == 0) {
         spool_lost_stack(s);
     }
@@ -319,12 +322,12 @@ uint32_t stacks_wait_ended(struct session *s, JNIEnv *jni, jthread thread, uint6
     if (s->stacks == NULL || now - since(s, speaker, wait, now) < s->stacks->least) {
         return 0;
     }
-    if (!affordable(s->stacks, now)) {
+    if (!budget_affords(&s->stacks->budget, now)) {
         spool_spared_stack(s);
         return 0;
     }
-    uint64_t before = cpu_ns();
+    uint64_t before = budget_cpu_ns();
     uint32_t id = take(s, jni, thread);
-    pay(s->stacks, now, cpu_ns() - before);
+    budget_pay(&s->stacks->budget, now, budget_cpu_ns() - before);
     return id;
 }

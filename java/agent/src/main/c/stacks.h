@@ -16,10 +16,17 @@
 
 #include "spool.h"
 
+/* Frames of a stack that are kept: the innermost. */
+enum { MAX_DEPTH = 256 };
+
+/* Instead of a method: why there is none, as the `location` of a frame whose `method` is NULL. */
+enum { STACK_UNKNOWN_METHOD = 0, STACK_IN_COLLECTION = 1, STACK_IN_DEOPTIMIZATION = 2, STACK_NOT_WALKABLE = 3 };
+
 /* What a thread waits in: at most one of each at a time. */
 enum wait { IN_ENTER, IN_WAIT, IN_PARK, WAITS };
 
-/* Makes room for the session's stacks, if any are wanted; 0 if there is none. Before the session begins. */
+/* Makes room for the session's stacks, of waits or of what runs, if any are wanted; 0 if there is none.
+ * Before the session begins. */
 int stacks_start(struct session *s);
 
 /* Gives its memory back, but not its addresses: a thread may be using them. After the session has ended. */
@@ -31,5 +38,8 @@ void stacks_wait_begins(struct session *s, uint64_t speaker, enum wait wait, uin
 /* It has waited. Returns the id of its stack; 0 if the wait was too short, or its stack is lost or too dear now. */
 uint32_t stacks_wait_ended(struct session *s, JNIEnv *jni, jthread thread, uint64_t speaker, enum wait wait,
                            uint64_t now);
+
+/* Id of a stack, the innermost frame first; 0 if there is no room for it. Of a session with room for stacks. */
+uint32_t stacks_id(struct session *s, JNIEnv *jni, const jvmtiFrameInfo *frames, jint count);
 
 #endif

@@ -220,6 +220,7 @@ final class Recording {
     }
 
     private void tick() {
+        Native.drainSamples();
         String faults = Faults.take();
         if (faults != null) {
             warn(faults);

@@ -52,6 +52,11 @@ public final class Native {
         return start(address);
     }
 
+    /** Writes what was sampled since the last call. */
+    public static void drainSamples() {
+        drain();
+    }
+
     /** Disables them. */
     public static void stopEvents() {
         stop();
@@ -60,6 +65,8 @@ public final class Native {
     // Called from here: the JVM warns of natives that are bound by code of another loader's than boot.
 
     private static native String start(long address);
+
+    private static native void drain();
 
     private static native void stop();
 

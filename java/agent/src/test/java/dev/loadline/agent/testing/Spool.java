@@ -28,6 +28,7 @@ public final class Spool {
     public final long lost;
     public final long lostStrings;
     public final long lostStacks;
+    public final long lostSamples;
     public final long begin;
     public final long end;
     public final String message;
@@ -45,6 +46,7 @@ public final class Spool {
         lost = file.getLong(32);
         lostStrings = file.getLong(40);
         lostStacks = file.getLong(96);
+        lostSamples = file.getLong(120);
         begin = file.getLong(56);
         end = file.getLong(64);
         message = text(file, 2048);
@@ -85,10 +87,10 @@ public final class Spool {
         return events.stream().filter(so).toList();
     }
 
-    /** The stack of the wait that this event ends, the innermost frame first, as {@code Class.method(File:line)}. */
-    public List<String> stack(Event end) {
+    /** The stack of a sample, or of the wait that this event ends, the innermost frame first, as {@code Class.method(File:line)}. */
+    public List<String> stack(Event of) {
         List<String> stack = new ArrayList<>();
-        Frame frame = frames.get((int) (end.b >>> 32));
+        Frame frame = frames.get((int) (of.b >>> 32));
         while (frame != null) {
             stack.add(strings.get(frame.name) + "(" + strings.get(frame.file) + ":" + frame.line + ")");
             frame = frames.get(frame.parent);

@@ -26,6 +26,7 @@ public final class TestRecorder implements AutoCloseable {
     private static final Path LIBRARY = Path.of("target/libloadline-agent.so").toAbsolutePath();
     /** Waits of this length have stacks. */
     private static final long STACKS_NS = 10_000_000;
+    private static final int AT_SAMPLES = 112;
     private static final long SIZE = 256L << 20;
     private static final long PATIENCE_MS = 20_000;
 
@@ -51,6 +52,14 @@ public final class TestRecorder implements AutoCloseable {
     /** Makes a directory for a recording that redefines nothing. */
     public static TestRecorder prepare(long capacity, int levels) throws Exception {
         return prepare(capacity, levels, 0);
+    }
+
+    /** What runs is sampled too, after so much CPU time of a thread. */
+    public TestRecorder sampling(long everyNs) throws IOException {
+        try (FileChannel file = FileChannel.open(spool(), StandardOpenOption.WRITE)) {
+            file.write(ByteBuffer.allocate(Long.BYTES).order(ByteOrder.LITTLE_ENDIAN).putLong(0, everyNs), AT_SAMPLES);
+        }
+        return this;
     }
 
     private static TestRecorder prepare(long capacity, int levels, int mode) throws Exception {

@@ -1,0 +1,115 @@
+package dev.loadline.agent.programs;
+
+import dev.loadline.agent.testing.Program;
+import java.io.IOException;
+import java.io.InputStream;
+import java.lang.reflect.Constructor;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ThreadLocalRandom;
+
+/** Runs a hot method while all that a profiler stumbles over happens: threads, classes and compiled code come and go. */
+public final class Churn extends Program {
+    /** What one call does is decided by the class of its argument: a class that is new deoptimizes it. */
+    public interface Step {
+        long go(long x);
+    }
+
+    /** Loaded again and again, each time into a loader that is dropped. */
+    public static final class Passing implements Step {
+        @Override
+        public long go(long x) {
+            return x * 31 + 7;
+        }
+    }
+
+    private volatile long sink;
+
+    public static void main(String[] arguments) throws Exception {
+        new Churn().serve();
+    }
+
+    /** {@code hot} starts what is hot; {@code MILLIS} churns for so long, and returns how many threads and classes there were. */
+    @Override
+    protected String handle(String command) throws Exception {
+        if (command.equals("hot")) {
+            Thread hot = new Thread(this::planted, "hot");
+            hot.setDaemon(true);
+            hot.start();
+            return "";
+        }
+        long end = System.nanoTime() + Long.parseLong(command) * 1_000_000;
+        int threads = 0;
+        int classes = 0;
+        while (System.nanoTime() < end) {
+            List<Thread> few = new ArrayList<>();
+            Step step = passing();
+            classes++;
+            for (int i = 0; i < 8; i++, threads++) {
+                Thread thread = new Thread(() -> sink += deep(ThreadLocalRandom.current().nextInt(200), step));
+                thread.start();
+                few.add(thread);
+            }
+            for (Thread thread : few) {
+                thread.join();
+            }
+            if (classes % 50 == 0) {
+                System.gc(); // unloads what was dropped
+            }
+        }
+        return threads + " " + classes;
+    }
+
+    private static Step passing() throws Exception {
+        Class<?> type = new Dropped().loadClass(Passing.class.getName());
+        Constructor<?> constructor = type.getDeclaredConstructor();
+        return (Step) constructor.newInstance();
+    }
+
+    private static long deep(int depth, Step step) {
+        long x = depth;
+        if (depth > 0) {
+            return deep(depth - 1, step) + 1;
+        }
+        for (int i = 0; i < 20_000; i++) {
+            x = step.go(x);
+        }
+        return x;
+    }
+
+    private void planted() {
+        for (;;) {
+            sink += burn(sink);
+        }
+    }
+
+    /** The hot method. */
+    private static long burn(long seed) {
+        long x = seed | 1;
+        for (int i = 0; i < 1_000_000; i++) {
+            x ^= x << 13;
+            x ^= x >>> 7;
+            x ^= x << 17;
+        }
+        return x;
+    }
+
+    private static final class Dropped extends ClassLoader {
+        Dropped() {
+            super(Churn.class.getClassLoader());
+        }
+
+        @Override
+        protected Class<?> loadClass(String name, boolean resolve) throws ClassNotFoundException {
+            if (!name.equals(Passing.class.getName())) {
+                return super.loadClass(name, resolve);
+            }
+            try (InputStream in = getResourceAsStream(name.replace('.', '/') + ".class")) {
+                byte[] bytes = in.readAllBytes();
+                return defineClass(name, bytes, 0, bytes.length);
+            } catch (IOException e) {
+                throw new ClassNotFoundException(name, e);
+            }
+        }
+    }
+}
