@@ -151,6 +151,12 @@ impl Builder<'_> {
             return;
         }
         self.leave(thread, ts); // a visit whose end was lost
+        if let Some(r) = self.actor(thread).request.take() {
+            // One that was under way when the probes were placed: it is over, and its end was not seen.
+            self.close_calls(thread, ts);
+            self.piece(r, thread, ts);
+            self.end_request(r, thread, ts, None);
+        }
         let c = self.known(key, thread, ts);
         // With several at a time nobody can tell which of them goes on with which request.
         let alone = c.visitors.is_empty() && c.suspended.len() == 1;

@@ -44,6 +44,7 @@ impl Builder<'_> {
                 segments.extend_from_slice(group);
             }
         }
+        segments.extend(untouched(&self.spans, &pieces));
         segments.extend(self.visits);
         self.gaps.sort_by_key(|g| (g.connection, g.begin));
         without_what_lies_outside(
@@ -167,6 +168,19 @@ fn pieces_of_requests(pieces: Vec<Part>, spans: &[Span]) -> Vec<Part> {
     }
     pieces.retain(|p| p.end_ns > p.begin_ns);
     pieces
+}
+
+/// Of each request that nobody worked on once it had begun (its visit ended in the same moment, and it with its
+/// connection), a part without length: one that has no segment was its thread's from begin to end.
+fn untouched(spans: &[Span], pieces: &[Part]) -> Vec<Part> {
+    let touched: FxHashSet<u32> = pieces.iter().map(|p| p.span).collect();
+    let alone = |(s, id): &(&Span, u32)| {
+        s.kind == Kind::Request && s.end_ns > s.begin_ns && !touched.contains(id)
+    };
+    let requests = spans.iter().zip(0..).filter(alone);
+    requests
+        .map(|(s, id)| Part::new(id, s.thread, s.begin_ns, s.begin_ns, None))
+        .collect()
 }
 
 /// Whether one thread, the span's own, worked on it from its begin to its end: that needs no segment.

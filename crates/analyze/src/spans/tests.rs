@@ -352,6 +352,20 @@ fn a_visit_after_the_close_does_not_make_a_connection_of_the_whole_recording() {
     assert_eq!(times(&of(&out, Kind::Connection)), [(10, 20), (30, 35)]);
 }
 
+#[test]
+fn a_request_from_before_the_probes_is_over_when_its_thread_serves_the_next_connection() {
+    let out = built(&[
+        (3, 20, ev::REQUEST, 0, 0, 2),
+        (3, 50, ev::VISIT_BEGIN, K, 0, 0),
+        (3, 60, ev::REQUEST, 0, 0, 3),
+        (3, 70, ev::REQUEST_END, 0, 0, 0),
+        (3, 80, ev::VISIT_END, K, 0, 0),
+    ]);
+    let requests = of(&out, Kind::Request);
+    assert_eq!(times(&requests), [(20, 50), (50, 70)]);
+    assert!(!requests[0].complete);
+}
+
 /// Whatever must hold for any sequence of events.
 fn check(out: &Output) -> Result<(), TestCaseError> {
     for (at, s) in out.spans.iter().enumerate() {
@@ -377,6 +391,19 @@ fn check(out: &Output) -> Result<(), TestCaseError> {
                 "{:?} in {:?}",
                 s,
                 c
+            );
+        }
+    }
+    // What reads the tables takes a request without segments for its thread's, from begin to end.
+    for (s, id) in out.spans.iter().zip(0u32..) {
+        if s.kind == Kind::Request && out.segments.iter().all(|p| p.span != id) {
+            let whole = |p: &&Part| {
+                (p.span, p.thread, p.begin_ns, p.end_ns) == (id, s.thread, s.begin_ns, s.end_ns)
+            };
+            prop_assert!(
+                s.begin_ns == s.end_ns || out.pieces.iter().any(|p| whole(&p)),
+                "{:?}",
+                s
             );
         }
     }
