@@ -46,11 +46,12 @@ final class TaskDeque {
         return task;
     }
 
-    /** Takes the oldest task, by anyone; null when there is none or another was faster. */
-    Task steal() {
+    /** Takes the oldest task, by another member; null when there is none, another was faster, or it is not in the region. */
+    Task steal(Member thief) {
         long top = Words.get(ends, TOP);
         VarHandle.fullFence();
-        if (top >= Words.get(ends, BOTTOM)) {
+        // The size is read after the end: it is the region's that made the task, or the task is gone by now.
+        if (top >= Words.get(ends, BOTTOM) || !thief.isInRegion()) {
             return null;
         }
         Task task = (Task) TASKS.getAcquire(ring, (int) top & CAPACITY - 1);

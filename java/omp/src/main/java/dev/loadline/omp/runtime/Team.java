@@ -317,7 +317,7 @@ public final class Team {
         for (int i = 1; task == null && i < n; i++) {
             TaskDeque other = members[(member.number + i) % n].deque;
             if (other != null) {
-                task = other.steal();
+                task = other.steal(member);
             }
         }
         if (task == null) {

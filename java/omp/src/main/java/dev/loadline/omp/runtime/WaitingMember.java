@@ -159,6 +159,14 @@ abstract sealed class WaitingMember permits LoopMember {
         }
     }
 
+    /**
+     * Whether the team's current, or last, region has this place: a team keeps the threads that its
+     * larger regions needed.
+     */
+    final boolean isInRegion() {
+        return number < team.size;
+    }
+
     /** A worker's wait for the next region: the fork cell's word, or {@link #RETIRE}. */
     long awaitFork(long seen) {
         ForkCell cell = team.cell;
@@ -174,7 +182,7 @@ abstract sealed class WaitingMember permits LoopMember {
             Thread.onSpinWait();
         }
         patience = Math.max(Waiting.LEAST_SPINS, patience >> 1);
-        BooleanSupplier ready = () -> cell.word() != seen && includesMe(cell.word()) || team.hasTasks();
+        BooleanSupplier ready = () -> cell.word() != seen && includesMe(cell.word()) || isInRegion() && team.hasTasks();
         for (int yields = 0; ; yields++) {
             long word = cell.word();
             if (word != seen && includesMe(word)) {
@@ -183,7 +191,7 @@ abstract sealed class WaitingMember permits LoopMember {
             disturb(HELPFUL);
             if (yields < Waiting.yields(team.spin)) {
                 Thread.yield();
-            } else if (team.hasTasks()) {
+            } else if (isInRegion() && team.hasTasks()) {
                 LockSupport.parkNanos(team, TASK_POLL_NS);
             } else {
                 long since = System.nanoTime();

@@ -134,12 +134,13 @@ class TeamStressTest {
     @Test
     void thieves_and_the_owner_of_a_deque_take_each_task_once() throws Exception {
         var deque = new TaskDeque();
+        Member member = Member.alone();
         int count = 20_000;
         AtomicIntegerArray taken = new AtomicIntegerArray(count);
         AtomicInteger total = new AtomicInteger();
         Thread thief = new Thread(() -> {
             while (total.get() < count) {
-                take(deque.steal(), taken, total);
+                take(deque.steal(member), taken, total);
                 Thread.yield();
             }
         });
@@ -222,6 +223,31 @@ class TeamStressTest {
             m.barrier();
             m.barrier();
         }));
+    }
+
+    @Test
+    void a_task_is_run_by_a_member_of_its_region() {
+        for (int round = 0; round < 300; round++) {
+            Run.parallel("test", 4, true, Member::barrier); // two more threads, which now wait for a region
+            AtomicInteger outside = new AtomicInteger();
+            int last = round % 20;
+            Region region = m -> {
+                if (m.isMaster()) {
+                    for (int i = 0; i < 20; i++) {
+                        int task = i;
+                        m.task(true, t -> {
+                            outside.addAndGet(t.number() < t.size() ? 0 : 1);
+                            if (task == last) {
+                                throw new ArithmeticException();
+                            }
+                        });
+                    }
+                }
+                m.barrier();
+            };
+            assertThrows(ArithmeticException.class, () -> Run.parallel("test", 2, true, region));
+            assertEquals(0, outside.get());
+        }
     }
 
     @Test
