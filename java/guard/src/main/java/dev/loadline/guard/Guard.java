@@ -29,7 +29,7 @@ public final class Guard implements AutoCloseable {
     /** The loop runs four times a second; a collection may stop it for longer than that. */
     private static final long STALLED_NANOS = 2_000_000_000L;
 
-    private final String name;
+    private volatile String name;
     private final boolean ofRequests;
     private final GuardSettings settings;
     private final BusyPage busy;
@@ -53,7 +53,7 @@ public final class Guard implements AutoCloseable {
     private final AtomicBoolean closed = new AtomicBoolean();
 
     /**
-     * @param name of the connector, as an administrator knows it
+     * @param name of the connector, as an administrator knows it; when it starts beside another guard of that name it gets a number
      */
     public Guard(String name, GuardSettings settings) {
         this(name, settings, System::nanoTime, CpusAtHand.ofThisProcess(settings.cpus()));
@@ -411,6 +411,11 @@ public final class Guard implements AutoCloseable {
 
     String name() {
         return name;
+    }
+
+    /** Nobody has been told of it by another. */
+    void name(String name) {
+        this.name = name;
     }
 
     Counters counters() {

@@ -18,9 +18,21 @@ final class Published {
         this.guard = guard;
     }
 
-    synchronized void open() {
+    /**
+     * From now on it can be read.
+     *
+     * @return the guard's name, or that with a number behind it where another guard of this process has it: of two connectors, of two
+     *     applications, by whatever class loader
+     */
+    synchronized String open() {
+        String name = guard.name();
+        Map<String, Object> figures = Figures.of(guard);
+        for (int n = 2; System.getProperties().putIfAbsent(PREFIX + name, json(figures)) != null; n++) {
+            name = guard.name() + " " + n;
+            figures.put("name", name);
+        }
         open = true;
-        guard.safely(this::publish);
+        return name;
     }
 
     /** Tells what is so now. */
@@ -32,8 +44,10 @@ final class Published {
 
     /** Nothing is left of it. */
     synchronized void close() {
-        open = false;
-        System.clearProperty(PREFIX + guard.name());
+        if (open) { // else the property is another guard's
+            open = false;
+            System.clearProperty(PREFIX + guard.name());
+        }
     }
 
     static String json(Map<String, Object> figures) {

@@ -43,7 +43,7 @@ final class Reports implements GuardMXBean {
     }
 
     void open() {
-        published.open();
+        guard.safely(() -> guard.name(published.open()));
         try {
             objectName = new ObjectName("dev.loadline:type=Guard,name=" + ObjectName.quote(guard.name().replace("\"", "")));
             ManagementFactory.getPlatformMBeanServer().registerMBean(this, objectName);
