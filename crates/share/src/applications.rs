@@ -105,6 +105,9 @@ pub(crate) struct Sampled {
     pub used_ns: u64,
     pub waits: Waits,
     pub waits_at_ns: u64,
+    /// How long it took to read them, and the CPU time used until then.
+    pub waits_take_ns: u64,
+    pub used_at_waits_ns: u64,
     /// CPUs in use and waited for, over the last sample.
     pub using: f64,
     /// CPUs in use over the last second or so, the latest counting most.

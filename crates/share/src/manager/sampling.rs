@@ -13,8 +13,10 @@ const WATCH_EVERY_NS: u64 = 100_000_000;
 const SAMPLE_EVERY_NS: u64 = 1_000_000_000;
 /// What counts as lately, in seconds.
 const LATELY_S: f64 = 1.0;
-/// Its threads' waits, which cost a file read per thread.
+/// Its threads' waits, which cost a file read per thread: so often, where only the accounting wants to know,
 const WAITS_EVERY_NS: u64 = 10_000_000_000;
+/// and the less often the longer the reading takes, all applications together: a thousandth of a CPU at most.
+const WAITS_COST: u64 = 1000;
 /// Used part of its CPUs from which it can be that an application needs more, and its waits are looked at.
 const WAITS_FROM: f64 = 0.7;
 
@@ -39,6 +41,9 @@ impl Manager {
     }
 
     pub(super) fn sample(&mut self, at: usize, now_ns: u64, in_any_case: bool) {
+        let waits_take_ns: u64 = self.apps.iter().map(|a| a.sampled.waits_take_ns).sum();
+        // Not all of them in one quantum, which would come late.
+        let turn = in_any_case || self.figures.quanta as usize % self.apps.len() == at;
         let app = &mut self.apps[at];
         let estimated = app.demand.asked.is_none();
         let every = match (app.has.watched, estimated) {
@@ -61,10 +66,17 @@ impl Manager {
         app.sampled.lately += fresh * (app.sampled.using - app.sampled.lately);
         let had = (app.account.assigned - app.sampled.assigned) / seconds;
         let short = estimated && app.sampled.using >= WAITS_FROM * had;
-        if short || in_any_case || now_ns >= app.sampled.waits_at_ns + WAITS_EVERY_NS {
+        let over_ns = now_ns - app.sampled.waits_at_ns;
+        let usual_ns = WAITS_EVERY_NS.max(WAITS_COST * waits_take_ns);
+        let due = turn && over_ns >= if in_any_case { usual_ns / 2 } else { usual_ns };
+        // A wait is counted when it ends, and then the thread runs: who has not run has waited for nothing that counts.
+        let ran = used_ns != app.sampled.used_at_waits_ns || !app.sampled.waits.has_begun();
+        if short || (due && ran) {
+            let began_ns = sys::now_ns();
             let pids = self.mechanism.pids(&app.key);
             let waited = app.sampled.waits.sample(&pids).map(|ns| ns as f64 / 1e9);
-            let over_ns = now_ns - app.sampled.waits_at_ns;
+            app.sampled.waits_take_ns = sys::now_ns().saturating_sub(began_ns);
+            app.sampled.used_at_waits_ns = used_ns;
             app.account.waited += waited.unwrap_or(0.0);
             // Over a long time it says little about now.
             let recent = over_ns <= 2 * every;

@@ -6,7 +6,6 @@
 
 use std::cell::RefCell;
 use std::collections::HashMap;
-use std::collections::hash_map::Entry;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::FileExt;
@@ -153,20 +152,30 @@ impl Cgroups {
         root.parent.join(&self.name).join(key)
     }
 
-    /// An application's file of CPU time.
-    fn usage(&self, key: &str, path: &Path) -> Result<String, ShareError> {
+    /// What an application's file of CPU time says. Read often: it stays open.
+    fn usage(
+        &self,
+        root: &Root,
+        key: &str,
+        name: &str,
+        parse: impl Fn(&str) -> Option<u64>,
+    ) -> Result<u64, ShareError> {
+        let path = || self.dir(root, key).join(name);
         let mut open = self.usage.borrow_mut();
-        let file = match open.entry(key.into()) {
-            Entry::Occupied(known) => known.into_mut(),
-            Entry::Vacant(new) => new.insert(File::open(path).map_err(ShareError::on(path))?),
-        };
+        if !open.contains_key(key) {
+            let file = File::open(path()).map_err(|e| ShareError::on(&path())(e))?;
+            open.insert(key.to_owned(), file);
+        }
         let mut text = [0; 512];
-        let read = file.read_at(&mut text, 0);
-        let length = read.map_err(|e| {
-            open.remove(key);
-            ShareError::on(path)(e)
-        })?;
-        Ok(String::from_utf8_lossy(&text[..length]).into_owned())
+        let length = match open[key].read_at(&mut text, 0) {
+            Ok(length) => length,
+            Err(e) => {
+                open.remove(key);
+                return Err(ShareError::on(&path())(e));
+            }
+        };
+        let said = str::from_utf8(&text[..length]).ok().and_then(parse);
+        said.ok_or_else(|| ShareError::failed(format!("{}: no CPU time in it", path().display())))
     }
 
     fn root(&self, controller: &str) -> Option<&Root> {
@@ -330,24 +339,17 @@ impl Mechanism for Cgroups {
     }
 
     fn used_ns(&self, key: &str) -> Result<u64, ShareError> {
-        let wrong =
-            |path: &Path| ShareError::failed(format!("{}: no CPU time in it", path.display()));
+        let number = |text: &str| text.trim().parse().ok();
         if self.kind == Kind::CgroupV2 {
-            let path = self
-                .root("")
-                .map(|r| self.dir(r, key).join("cpu.stat"))
-                .unwrap_or_default();
-            let text = self.usage(key, &path)?;
-            let usage = text.lines().find_map(|l| l.strip_prefix("usage_usec "));
-            let us: u64 = usage
-                .and_then(|u| u.trim().parse().ok())
-                .ok_or_else(|| wrong(&path))?;
-            return Ok(us * 1000);
+            let root = &self.roots[0];
+            let usage_us = |text: &str| {
+                let usage = text.lines().find_map(|l| l.strip_prefix("usage_usec "));
+                usage.and_then(number)
+            };
+            return Ok(1000 * self.usage(root, key, "cpu.stat", usage_us)?);
         }
         if let Some(root) = self.root("cpuacct") {
-            let path = self.dir(root, key).join("cpuacct.usage");
-            let text = self.usage(key, &path)?;
-            return text.trim().parse().map_err(|_| wrong(&path));
+            return self.usage(root, key, "cpuacct.usage", number);
         }
         // Without the accounting controller: what the living processes have used.
         Ok(self
