@@ -216,7 +216,7 @@ impl AgentSpool {
         for tid in tids {
             let mine: Vec<_> = self.events.iter().filter(|e| e.0 == tid).collect();
             for part in mine.chunks(CHUNK / EVENT - 1) {
-                let mut chunk = chunk_head(1, tid);
+                let mut chunk = chunk_head(agent::chunk_kind::EVENTS, tid);
                 for (_, ts, kind, a, b, c) in part {
                     chunk.extend(ts.to_le_bytes());
                     chunk.extend(kind.to_le_bytes());
@@ -228,11 +228,11 @@ impl AgentSpool {
                 out.extend(chunk);
             }
         }
-        let mut chunk = chunk_head(frames::KIND, 0);
+        let mut chunk = chunk_head(agent::chunk_kind::FRAMES, 0);
         chunk.extend(self.frames.iter().flat_map(frames::bytes));
         chunk.resize(CHUNK, 0);
         out.extend(chunk);
-        let mut chunk = chunk_head(2, 0);
+        let mut chunk = chunk_head(agent::chunk_kind::STRINGS, 0);
         for (i, text) in self.strings.iter().enumerate() {
             chunk.extend((i as u32 + 1).to_le_bytes());
             chunk.extend((text.len() as u32).to_le_bytes());

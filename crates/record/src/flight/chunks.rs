@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU32, Ordering, fence};
 
 use loadline_trace::private;
 use loadline_trace::spool::agent::{
-    self, CHUNK, CHUNK_MAGIC, EVENT, Event, VERSION, at, chunk_at, state,
+    self, CHUNK, CHUNK_MAGIC, EVENT, Event, VERSION, at, chunk_at, chunk_kind, state,
 };
 use loadline_trace::spool::carry::Carry;
 use loadline_trace::spool::frames;
@@ -19,8 +19,6 @@ use crate::agent::AgentSpool;
 use crate::sys::now_ns;
 
 const EVENTS: usize = CHUNK / EVENT - 1;
-const KIND_EVENTS: u32 = 1;
-const KIND_STRINGS: u32 = 2;
 
 /// How far a chunk was read.
 #[derive(Debug, Clone, Copy, Default)]
@@ -83,7 +81,7 @@ impl Chunks {
         let mut events = Vec::new();
         for live in &mut self.live {
             let (chunk, mut cursor) = (Chunk::of(&self.spool, live.chunk), live.folded);
-            if !chunk.is(KIND_EVENTS) {
+            if !chunk.is(chunk_kind::EVENTS) {
                 continue;
             }
             while let Some((e, next)) = chunk.next(cursor)
@@ -104,7 +102,7 @@ impl Chunks {
         self.live.retain(|live| {
             let chunk = Chunk::of(spool, live.chunk);
             let may_be_dead = |tid: u32| live.since_ns < seen_ns && !lives(tid);
-            let spent = chunk.is(KIND_EVENTS) && chunk.is_spent(live.folded, &may_be_dead);
+            let spent = chunk.is(chunk_kind::EVENTS) && chunk.is_spent(live.folded, &may_be_dead);
             if spent {
                 spool.give_back(live.chunk);
             }
@@ -119,7 +117,7 @@ impl Chunks {
         let mut events = Vec::new();
         for live in &mut self.live {
             let chunk = Chunk::of(&self.spool, live.chunk);
-            if !chunk.is(KIND_EVENTS) {
+            if !chunk.is(chunk_kind::EVENTS) {
                 continue;
             }
             while let Some((e, next)) = chunk.next(live.looked) {
@@ -218,12 +216,12 @@ impl Chunk<'_> {
     /// What was finished, and zeros.
     fn copy(&self, to: &mut [u8]) {
         let written = match self.kind() {
-            Some(KIND_EVENTS) => {
+            Some(chunk_kind::EVENTS) => {
                 let finished = (0..EVENTS).take_while(|n| self.word(EVENT * (1 + n) + 8) != 0);
                 EVENT * (1 + finished.count())
             }
-            Some(KIND_STRINGS) => self.strings(),
-            Some(frames::KIND) => frames::end(CHUNK, |at| self.word(at)),
+            Some(chunk_kind::STRINGS) => self.strings(),
+            Some(chunk_kind::FRAMES) => frames::end(CHUNK, |at| self.word(at)),
             _ => 0,
         };
         fence(Ordering::Acquire);

@@ -156,6 +156,16 @@ pub mod chunk_at {
     pub const PLACE: usize = 24;
 }
 
+/// What a chunk holds: values of `kind` in its header.
+pub mod chunk_kind {
+    /// Events.
+    pub const EVENTS: u32 = 1;
+    /// Strings.
+    pub const STRINGS: u32 = 2;
+    /// Frames of stacks, see [`super::super::frames`].
+    pub const FRAMES: u32 = 3;
+}
+
 /// Values of `state` in the header.
 pub mod state {
     /// The agent has not seen the file yet.

@@ -12,8 +12,6 @@
 
 use super::agent::{EVENT, kind as ev};
 
-/// `kind` of a chunk of frames.
-pub const KIND: u32 = 3;
 /// Size of a frame.
 pub const SIZE: usize = 24;
 

@@ -11,7 +11,7 @@ use std::slice::ChunksExact;
 
 use crate::spool::frames::{self, Frame};
 
-use super::{CHUNK, CHUNK_MAGIC, EVENT, Event, chunk_at, event, u32_at, u64_at};
+use super::{CHUNK, CHUNK_MAGIC, EVENT, Event, chunk_at, chunk_kind, event, u32_at, u64_at};
 
 /// What lies in a spool.
 #[derive(Debug, Default)]
@@ -49,9 +49,9 @@ impl<'a> Chunks<'a> {
         let mut chunks = Chunks::default();
         for (claim, bytes) in (0..).zip(claimed) {
             match u32_at(bytes, chunk_at::KIND) {
-                Some(1) => chunks.events.extend(Chunk::of(bytes, claim)),
-                Some(2) => chunks.strings.push(bytes),
-                Some(frames::KIND) => chunks.frames.push(bytes),
+                Some(chunk_kind::EVENTS) => chunks.events.extend(Chunk::of(bytes, claim)),
+                Some(chunk_kind::STRINGS) => chunks.strings.push(bytes),
+                Some(chunk_kind::FRAMES) => chunks.frames.push(bytes),
                 _ => {}
             }
         }
