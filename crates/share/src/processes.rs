@@ -47,11 +47,6 @@ pub(crate) struct Waits {
 }
 
 impl Waits {
-    /// Whether there is a sample to count from.
-    pub(crate) fn has_begun(&self) -> bool {
-        !self.by_thread.is_empty()
-    }
-
     /// Nanoseconds that the threads of these processes have waited for a CPU since the last sample; None where the kernel
     /// does not say. A thread that is new counts from its start, what one that has gone waited last is lost.
     pub(crate) fn sample(&mut self, pids: &[i32]) -> Option<u64> {

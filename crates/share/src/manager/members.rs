@@ -150,6 +150,7 @@ impl Manager {
             sampled: Sampled {
                 at_ns: now_ns,
                 used_ns,
+                used_at_waits_ns: used_ns,
                 waits_at_ns: now_ns,
                 ..Sampled::default()
             },

@@ -70,7 +70,7 @@ impl Manager {
         let usual_ns = WAITS_EVERY_NS.max(WAITS_COST * waits_take_ns);
         let due = turn && over_ns >= if in_any_case { usual_ns / 2 } else { usual_ns };
         // A wait is counted when it ends, and then the thread runs: who has not run has waited for nothing that counts.
-        let ran = used_ns != app.sampled.used_at_waits_ns || !app.sampled.waits.has_begun();
+        let ran = used_ns != app.sampled.used_at_waits_ns;
         if short || (due && ran) {
             let began_ns = sys::now_ns();
             let pids = self.mechanism.pids(&app.key);
