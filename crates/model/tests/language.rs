@@ -78,6 +78,8 @@ fn an_expression_needs_no_mark_where_names_stand() {
         e.contains("t.toml:5") && e.contains("without the `=`"),
         "{e}"
     );
+    let e = error(&text.replace("cpu = 1", "cpu = \"=big\""));
+    assert!(e.contains("write \"big\" without the `=`"), "{e}");
 }
 
 #[test]
