@@ -15,6 +15,7 @@ pub mod command;
 pub mod draw;
 pub mod engine;
 pub mod load;
+pub mod lqn;
 pub mod model;
 pub mod policy;
 pub mod run;
