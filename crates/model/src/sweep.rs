@@ -4,7 +4,7 @@
 //! and results do not depend on the number of workers.
 
 use crate::answer::Answer;
-use crate::load::{LoadError, Setting, from_text};
+use crate::language::{LoadError, Setting, from_text};
 use crate::model::{Arrivals, Model};
 use crate::run::{Options, in_parallel};
 use crate::solve::Solver;

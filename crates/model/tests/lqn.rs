@@ -2,7 +2,7 @@
 //! and damaged files.
 
 use loadline_model::answer::Answer;
-use loadline_model::load::from_text;
+use loadline_model::language::from_text;
 use loadline_model::lqn::{export, import};
 use loadline_model::model::Model;
 use loadline_model::run::Options;
@@ -96,7 +96,7 @@ fn a_graph_of_activities_takes_as_long_as_its_ways() {
 
 fn shipped(name: &str) -> Model {
     let path = format!("{}/../../models/{name}.toml", env!("CARGO_MANIFEST_DIR"));
-    loadline_model::load::from_file(std::path::Path::new(&path), &[]).expect("a shipped model")
+    loadline_model::language::from_file(std::path::Path::new(&path), &[]).expect("a shipped model")
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Runs as wholes: coverage of intervals, precision, determinism over workers, and models without a steady state.
 
-use loadline_model::load::from_text;
+use loadline_model::language::from_text;
 use loadline_model::run::{Options, in_parallel, simulate};
 use loadline_model::solve::{Solver, evaluate};
 use loadline_model::sweep::{Range, sweep};

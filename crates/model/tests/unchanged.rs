@@ -1,7 +1,7 @@
 //! A change of the engine's structure changes no result: events and figures of shipped models at fixed seeds are what they
 //! were. Where a change is meant to move them, the table below is what the failing test prints.
 
-use loadline_model::load::from_file;
+use loadline_model::language::from_file;
 use loadline_model::run::Options;
 use loadline_model::solve::{Solver, evaluate};
 use std::path::Path;

@@ -5,8 +5,8 @@ use std::time::Duration;
 use anyhow::{Context, Result, anyhow, bail};
 use clap::ValueEnum;
 use loadline_export::Format;
-use loadline_model::load::Setting;
-use loadline_model::{load, lqn};
+use loadline_model::language::Setting;
+use loadline_model::{language, lqn};
 use loadline_trace::Trace;
 
 use super::simulate::setting;
@@ -64,7 +64,7 @@ fn model(args: &Args) -> Result<ExitCode> {
             "{file}: a layered queueing network is made of a model: run `loadline model {file} -o MODEL.toml` first"
         );
     }
-    let model = load::from_file(&args.source, &args.set).map_err(|e| anyhow!("{e}"))?;
+    let model = language::from_file(&args.source, &args.set).map_err(|e| anyhow!("{e}"))?;
     let exported = lqn::export(&model).map_err(|remark| {
         anyhow!("{file}: {remark}: a layered queueing network has nothing like it")
     })?;

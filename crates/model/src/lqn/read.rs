@@ -7,7 +7,7 @@ use super::document::{
     Activity, Call, Document, Entry, Lock, Post, Pre, Precedence, Processor, Scheduling, Task,
     TaskKind,
 };
-use crate::load::LoadError;
+use crate::language::LoadError;
 use roxmltree::Node;
 
 /// Of an attribute: one that must be there.

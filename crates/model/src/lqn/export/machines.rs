@@ -4,7 +4,7 @@ use super::{Exporter, Scheduling, TaskKind};
 use crate::model::{Discipline, Machine, Pool, Queue, Scheduler, UNLIMITED};
 
 impl Exporter<'_> {
-    pub(super) fn parts(&mut self) {
+    pub(super) fn machines(&mut self) {
         let model = self.model;
         for m in &model.machines {
             self.machine(m);

@@ -15,7 +15,7 @@
 //! A network knows means and squared coefficients of variation; other properties of a law are lost without a remark.
 
 mod graph;
-mod parts;
+mod machines;
 mod program;
 mod visitors;
 mod work;
@@ -52,7 +52,7 @@ pub struct Exported {
 /// A model as the XML of a layered queueing network; `Err` where nothing in a network comes near to it.
 pub fn export(model: &Model) -> Result<Exported, Remark> {
     let mut exporter = Exporter::new(model);
-    exporter.parts();
+    exporter.machines();
     exporter.visitors()?;
     while let Some((entry, class, name)) = exporter.pending.pop() {
         exporter.entry(entry, class, name)?;

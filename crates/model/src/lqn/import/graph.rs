@@ -5,7 +5,7 @@
 use super::super::document::{Activity, Entry, Post, Pre, Precedence, Task, TaskKind};
 use super::steps::{self, Step};
 use super::{Importer, wrong};
-use crate::load::LoadError;
+use crate::language::LoadError;
 use std::cell::{Cell, RefCell};
 
 /// Deeper than anybody nests, and what a circle of activities runs into.

@@ -15,7 +15,7 @@ mod steps;
 
 use super::document::{Document, Entry, Lock, Processor, Scheduling, Task, TaskKind};
 use super::read;
-use crate::load::LoadError;
+use crate::language::LoadError;
 use graph::Branches;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -30,7 +30,7 @@ pub fn import(xml: &str, file: &str) -> Result<String, LoadError> {
     let document = read::document(xml, file)?;
     let text = Importer::new(&document, file)?.text()?;
     // What was written must be a model; whatever the loader finds is of the network.
-    crate::load::from_text(&text, file, &[]).map_err(|e| LoadError {
+    crate::language::from_text(&text, file, &[]).map_err(|e| LoadError {
         file: file.to_owned(),
         line: 0,
         message: format!("as a model: {}", e.message),
@@ -283,7 +283,7 @@ impl<'a> Importer<'a> {
         match self.entries.get(name) {
             Some(target) => Ok(&target.path),
             None => {
-                let near = crate::load::nearest(name, self.entries.keys().copied());
+                let near = crate::language::nearest(name, self.entries.keys().copied());
                 let hint = near.map_or(String::new(), |n| format!("; did you mean {n:?}?"));
                 Err(wrong(
                     self.file,

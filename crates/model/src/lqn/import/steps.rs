@@ -2,7 +2,7 @@
 
 use super::super::document::Activity;
 use super::quoted;
-use crate::load::LoadError;
+use crate::language::LoadError;
 
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Step {
