@@ -6,9 +6,11 @@ use loadline_model::run::Options;
 use loadline_model::solve::{Solver, evaluate};
 use std::path::Path;
 
-/// Model, settings, requests; then events, and the digits of what came out: throughput, mean and 95th percentile of all
+type Settings = &'static [(&'static str, &'static str)];
+
+/// Model and settings; then events, and the digits of what came out: throughput, mean and 95th percentile of all
 /// classes, and the utilization of every part together.
-const WERE: [(&str, &[(&str, &str)], &str); 13] = [
+const WERE: [(&str, Settings, &str); 13] = [
     (
         "auction",
         &[("rate", "30")],

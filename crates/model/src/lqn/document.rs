@@ -77,10 +77,10 @@ pub(super) struct Entry {
 pub(super) enum Lock {
     Wait,
     Signal,
-    ReadLock,
-    ReadUnlock,
-    WriteLock,
-    WriteUnlock,
+    Read,
+    UnlockRead,
+    Write,
+    UnlockWrite,
 }
 
 #[derive(Debug, Clone, Default, PartialEq)]

@@ -229,10 +229,10 @@ impl Reader<'_> {
         let lock = match (node.attribute("semaphore"), node.attribute("rwlock")) {
             (Some("wait"), None) => Some(Lock::Wait),
             (Some("signal"), None) => Some(Lock::Signal),
-            (None, Some("r-lock")) => Some(Lock::ReadLock),
-            (None, Some("r-unlock")) => Some(Lock::ReadUnlock),
-            (None, Some("w-lock")) => Some(Lock::WriteLock),
-            (None, Some("w-unlock")) => Some(Lock::WriteUnlock),
+            (None, Some("r-lock")) => Some(Lock::Read),
+            (None, Some("r-unlock")) => Some(Lock::UnlockRead),
+            (None, Some("w-lock")) => Some(Lock::Write),
+            (None, Some("w-unlock")) => Some(Lock::UnlockWrite),
             (None, None) => None,
             (s, r) => {
                 let said = s.or(r).unwrap_or_default();

@@ -202,11 +202,11 @@ impl Sums {
                     answered = true;
                 }
                 Node::Branch(arms) => {
-                    let all = arms
-                        .iter()
-                        .map(|(p, body)| self.add(body, weight * p, answered));
                     // What follows belongs to the second phase where any arm has begun it.
-                    answered = all.fold(false, |a, b| a || b);
+                    let before = answered;
+                    for (p, body) in arms {
+                        answered |= self.add(body, weight * p, before);
+                    }
                 }
                 Node::Loop(times, body) => answered = self.add(body, weight * times, answered),
                 Node::Fork(branches, _) => {

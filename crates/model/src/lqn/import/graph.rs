@@ -85,7 +85,7 @@ fn activity(importer: &Importer<'_>, a: &Activity) -> Result<Vec<Step>, LoadErro
 }
 
 /// Where an entry forwards, its reply is handed on.
-fn forward(importer: &Importer<'_>, e: &Entry, program: &mut Vec<Step>) -> Result<(), LoadError> {
+fn forward(importer: &Importer<'_>, e: &Entry, program: &mut [Step]) -> Result<(), LoadError> {
     if e.forwarding.is_empty() {
         return Ok(());
     }

@@ -233,12 +233,13 @@ impl<'a> Importer<'a> {
     ) -> Result<(), LoadError> {
         let all = t.multiplicity.unwrap_or(MANY);
         let (takes, units) = match (t.kind, e.lock) {
-            (TaskKind::Semaphore, Some(Lock::Wait))
-            | (TaskKind::ReadWrite, Some(Lock::ReadLock)) => (true, 1),
+            (TaskKind::Semaphore, Some(Lock::Wait)) | (TaskKind::ReadWrite, Some(Lock::Read)) => {
+                (true, 1)
+            }
             (TaskKind::Semaphore, Some(Lock::Signal))
-            | (TaskKind::ReadWrite, Some(Lock::ReadUnlock)) => (false, 1),
-            (TaskKind::ReadWrite, Some(Lock::WriteLock)) => (true, all),
-            (TaskKind::ReadWrite, Some(Lock::WriteUnlock)) => (false, all),
+            | (TaskKind::ReadWrite, Some(Lock::UnlockRead)) => (false, 1),
+            (TaskKind::ReadWrite, Some(Lock::Write)) => (true, all),
+            (TaskKind::ReadWrite, Some(Lock::UnlockWrite)) => (false, all),
             (TaskKind::Semaphore | TaskKind::ReadWrite, _) | (_, Some(_)) => {
                 let message = format!(
                     "entry {:?}: what it does to a lock and its task's scheduling do not go together",
