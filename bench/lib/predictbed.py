@@ -14,6 +14,7 @@ import time
 from dataclasses import dataclass
 
 import harness
+from awake import keep_awake
 from server import Server, answers, free_port
 
 LOADLINE = harness.built("loadline")
@@ -52,14 +53,6 @@ def reference(seconds=0.4):
         return done / (time.perf_counter() - begin)
     finally:
         os.sched_setaffinity(0, mine)
-
-
-def keep_awake(cpus):
-    """Spinners of idle priority, one a CPU: a half idle virtual CPU halts and is clocked down by its host, so that a request
-    takes half as long again at 0.3 of the load line as at it (0.82 and 0.45 ms of CPU were measured). That is a property
-    of the host; what is to be predicted is the server."""
-    spin = "import os\nos.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))\nwhile True: pass"
-    return [subprocess.Popen(["taskset", "-c", cpu, "python3", "-c", spin]) for cpu in cpus.split(",")]
 
 
 def descendants(pid):

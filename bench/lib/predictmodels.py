@@ -97,6 +97,24 @@ def textbook(model, recorded, rate, settings, cpus, client=0.0):
     return {"mmc": mmc, "product_form": form}
 
 
+def settings_of(cell, row, recording, placeholder):
+    """What a cell's model is told; with the rate of a row that was measured, where there is one."""
+    settings = {k: f"{client_cpu(recording):.9f}" if v == placeholder else v for k, v in cell.settings.items()}
+    return {**settings, **({"rate": row["sessions_per_s"]} if row else {})}
+
+
+def layered(answer, rate):
+    """What a layered solver says of an exported model, in the words of the others: of all requests of visitors together, by
+    class and how often each comes. Its percentile is that of an exponential with its mean."""
+    entries = [r for r in answer.get("rows", []) if r["kind"] == "Entry" and r["name"].startswith("visitors:") and r["tput"]]
+    server = next((r for r in answer.get("rows", []) if r["kind"] == "Processor" and r["name"] == "server"), None)
+    if not entries or server is None or any(r["resp"] is None for r in entries):
+        return {"refused": answer.get("refused", "no answer for the visitors"), "rate": rate}
+    throughput = sum(r["tput"] for r in entries)
+    mean = sum(r["tput"] * r["resp"] for r in entries) / throughput
+    return {"throughput": throughput, "utilization": server["util"], "mean_ms": 1e3 * mean, "p95_ms": 1e3 * math.log(20) * mean}
+
+
 def erlang_c(c, load):
     """Probability of waiting in M/M/c (Erlang, 1917)."""
     term, total = 1.0, 1.0

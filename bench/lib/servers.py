@@ -66,17 +66,17 @@ def hurry(pid):
 
 
 class Others:
-    """What CPU 0 did for others than a process since this was made."""
+    """What CPU 0 did for others than some processes since this was made: the one that is measured, and what keeps its CPU awake."""
 
-    def __init__(self, pid):
-        self.pid, self.begin = pid, time.monotonic()
+    def __init__(self, *pids):
+        self.pids, self.begin = pids, time.monotonic()
         self.before = self._seconds()
 
     def _seconds(self):
         with open("/proc/stat") as f:
             cpu = next(line for line in f if line.startswith("cpu0 ")).split()[1:]
         user, nice, system, _, _, irq, softirq, steal = (int(n) / os.sysconf("SC_CLK_TCK") for n in cpu[:8])
-        return user + nice + system + irq + softirq + steal - cpu_seconds(self.pid)
+        return user + nice + system + irq + softirq + steal - sum(map(cpu_seconds, self.pids))
 
     def share(self):
         """Of the time since then; the hypervisor's steal is part of it."""

@@ -9,6 +9,7 @@ import subprocess
 import tempfile
 
 import harness
+from awake import keep_awake
 from server import Server, cpus
 
 BEDS = os.path.join(harness.ROOT, "bed")
@@ -52,12 +53,15 @@ def calibrated(java):
 
 
 class Bed:
-    """One server a variant, all on one CPU, idle unless called; and the driver on the other. Use it in a `with`."""
+    """One server a variant, all on one CPU, idle unless called; and the driver on the other. The servers' CPU is kept awake: one
+    client leaves it idle half of the time, and what a request costs there would be the host's clocking down, not the
+    strategy's. Use it in a `with`."""
 
     def __init__(self, home, names, spins):
         self.java = os.path.join(home, "bin", "java")
         self.folder = tempfile.TemporaryDirectory()
         self.servers = {}
+        self.awake = keep_awake(str(cpus()[0]))
         try:
             for name in names:
                 self.servers[name] = Server(name, lambda port_file, n=name: self._command(n, port_file, spins))
@@ -96,6 +100,9 @@ class Bed:
             self.driver.wait(60)
         for server in self.servers.values():
             server.close()
+        for spinner in self.awake:
+            spinner.kill()
+            spinner.wait()
         self.folder.cleanup()
 
     def __enter__(self):

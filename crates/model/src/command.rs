@@ -1,12 +1,12 @@
 //! `loadline simulate`, apart from where its output goes: arguments in, text out.
 
 use crate::answer::{answer_text, page, sweep_page, sweep_text};
-use crate::load::Setting;
+use crate::language::Setting;
 use crate::model::Model;
 use crate::run::Options;
 use crate::solve::Solver;
 use crate::sweep::Range;
-use crate::{draw, load, solve, sweep};
+use crate::{draw, language, solve, sweep};
 use loadline_arrivals::Schedule;
 
 /// What is asked for.
@@ -45,12 +45,12 @@ pub struct Output {
 pub fn run(arguments: &Arguments) -> Result<Output, String> {
     let steady = |text: String| Ok(Output { text, steady: true });
     let Some(file) = arguments.model.as_deref() else {
-        return steady(load::example().to_string());
+        return steady(language::example().to_string());
     };
     let text = std::fs::read_to_string(file).map_err(|e| format!("{file}: cannot be read: {e}"))?;
     if !arguments.sweeps.is_empty() {
         let load = |all: &[Setting]| -> Result<Model, sweep::SweepError> {
-            let mut model = load::from_text(&text, file, all)?;
+            let mut model = language::from_text(&text, file, all)?;
             vary(&mut model, arguments).map_err(sweep::SweepError::Varying)?;
             Ok(model)
         };
@@ -71,7 +71,8 @@ pub fn run(arguments: &Arguments) -> Result<Output, String> {
             sweep_text(&sweep)
         });
     }
-    let mut model = load::from_text(&text, file, &arguments.settings).map_err(|e| e.to_string())?;
+    let mut model =
+        language::from_text(&text, file, &arguments.settings).map_err(|e| e.to_string())?;
     vary(&mut model, arguments)?;
     if let Some(path) = &arguments.draw {
         write(path, draw::drawing(&model).file())?;

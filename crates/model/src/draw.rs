@@ -1,6 +1,6 @@
 //! A model as a picture: sources on the left, what they ask to the right of it, machines as frames of their pools.
 
-use crate::load::each_step;
+use crate::language::each_step;
 use crate::model::{Arrivals, Model, Scheduler, Step, UNLIMITED};
 use loadline_plot::{Drawing, escape};
 use std::fmt::Write;
@@ -203,7 +203,7 @@ fn depths(model: &Model) -> Vec<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::load::from_text;
+    use crate::language::from_text;
 
     #[test]
     fn names_of_a_model_are_text_in_its_drawing() {

@@ -1,7 +1,7 @@
 //! Models of distributed multithreaded servers, evaluated by simulation and by analysis.
 //!
 //! A model (machines with schedulers, thread pools, queues, locks, links, heaps, request classes) is read from TOML by
-//! [`load`], evaluated by [`solve::evaluate`] or, over ranges of its parameters, by [`sweep::sweep`], and answered as an
+//! [`language`], evaluated by [`solve::evaluate`] or, over ranges of its parameters, by [`sweep::sweep`], and answered as an
 //! [`answer::Answer`]: throughput, response times, queueing and holding times, with confidence intervals.
 //!
 //! What always holds: the same model, seed and options give the same answer to the last bit, on any number of worker
@@ -9,14 +9,15 @@
 //! said to have none.
 #![forbid(unsafe_code)]
 
+pub mod admission;
 pub mod answer;
 pub mod calendar;
 pub mod command;
 pub mod draw;
 pub mod engine;
-pub mod load;
+pub mod language;
+pub mod lqn;
 pub mod model;
-pub mod policy;
 pub mod run;
 pub mod solve;
 pub mod sweep;

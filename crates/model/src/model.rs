@@ -1,5 +1,5 @@
 //! A model as the simulator and the solvers see it: names resolved to indices, expressions evaluated, all times in
-//! seconds, all sizes in bytes. [`crate::load`] makes one from TOML.
+//! seconds, all sizes in bytes. [`crate::language`] makes one from TOML.
 //!
 //! Terms: a *machine* has cores and a scheduler; a *pool* is a queue and the threads that serve it, on a machine; an
 //! *entry* is what a pool can be asked to do, with the program that its threads run for it; a *station* is a queue and
@@ -325,7 +325,7 @@ pub struct HeapGrowth {
     pub at: f64,
 }
 
-/// Admission by the formula N(k) of [`crate::policy::admission`].
+/// Admission by the formula N(k) of [`crate::admission`].
 #[derive(Debug, Clone)]
 pub struct Guard {
     /// Name.

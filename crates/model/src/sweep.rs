@@ -4,7 +4,7 @@
 //! and results do not depend on the number of workers.
 
 use crate::answer::Answer;
-use crate::load::{LoadError, Setting, from_text};
+use crate::language::{LoadError, Setting, from_text};
 use crate::model::{Arrivals, Model};
 use crate::run::{Options, in_parallel};
 use crate::solve::Solver;
@@ -90,7 +90,8 @@ pub struct Point {
 pub struct LoadLine {
     /// The swept parameter.
     pub parameter: String,
-    /// Its value at the load line.
+    /// Its value at the load line; in JSON a number, unless it is given as an expression.
+    #[serde(serialize_with = "number_or_text")]
     pub value: String,
     /// Requests per second offered there.
     pub offered: f64,
@@ -100,6 +101,13 @@ pub struct LoadLine {
     pub p95: f64,
     /// Requests per second offered at the next point, which does not hold.
     pub fails_at: f64,
+}
+
+fn number_or_text<S: serde::Serializer>(value: &str, to: S) -> Result<S::Ok, S::Error> {
+    match value.parse::<f64>() {
+        Ok(x) if x.is_finite() => to.serialize_f64(x),
+        _ => to.serialize_str(value),
+    }
 }
 
 /// Where throughput levels off.

@@ -2,7 +2,7 @@
 //! test's comment; random ones cite their formula.
 
 use loadline_model::answer::Answer;
-use loadline_model::load::from_text;
+use loadline_model::language::from_text;
 use loadline_model::run::{Options, simulate};
 use loadline_stats::Estimate;
 

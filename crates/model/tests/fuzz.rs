@@ -2,7 +2,7 @@
 //! model that it accepts can be drawn, solved and simulated without a panic or a hang. `tests/corpus` keeps inputs that
 //! once went wrong, and some that look as if they might.
 
-use loadline_model::load::from_text;
+use loadline_model::language::from_text;
 use loadline_model::run::{Options, simulate};
 use loadline_model::{draw, solve};
 use proptest::prelude::*;

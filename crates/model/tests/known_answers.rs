@@ -2,7 +2,7 @@
 //! solvers to six digits. Each test names its source.
 
 use loadline_model::answer::Answer;
-use loadline_model::load::from_text;
+use loadline_model::language::from_text;
 use loadline_model::run::{Options, simulate};
 use loadline_model::solve::{Solver, evaluate, queues};
 use loadline_stats::Estimate;

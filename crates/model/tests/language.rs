@@ -1,6 +1,6 @@
 //! The language of models: what is written once, what a word means, and what is refused with what would be right.
 
-use loadline_model::load::from_text;
+use loadline_model::language::from_text;
 use loadline_model::run::{Options, simulate};
 use loadline_model::solve::Solver;
 use loadline_model::sweep::{Range, sweep};
@@ -78,6 +78,8 @@ fn an_expression_needs_no_mark_where_names_stand() {
         e.contains("t.toml:5") && e.contains("without the `=`"),
         "{e}"
     );
+    let e = error(&text.replace("cpu = 1", "cpu = \"=big\""));
+    assert!(e.contains("write \"big\" without the `=`"), "{e}");
 }
 
 #[test]

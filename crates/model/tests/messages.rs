@@ -1,6 +1,6 @@
 //! Bad models: every message names file, line and what would be right.
 
-use loadline_model::load::{example, from_text};
+use loadline_model::language::{example, from_text};
 
 fn message(text: &str) -> String {
     from_text(text, "m.toml", &[])
@@ -171,7 +171,7 @@ fn the_shipped_models_load_and_run() {
                 continue;
             }
             let model =
-                loadline_model::load::from_file(&path, &[]).unwrap_or_else(|e| panic!("{e}"));
+                loadline_model::language::from_file(&path, &[]).unwrap_or_else(|e| panic!("{e}"));
             assert_eq!(model.warnings, Vec::<String>::new(), "{}", path.display());
             let options = loadline_model::run::Options {
                 requests: Some(5_000),
@@ -208,7 +208,7 @@ fn the_threading_models_have_the_same_parameters() {
         ]
         .map(|(k, v)| (k.into(), v.into()))
         .into();
-        let model = loadline_model::load::from_file(std::path::Path::new(&path), &settings)
+        let model = loadline_model::language::from_file(std::path::Path::new(&path), &settings)
             .unwrap_or_else(|e| panic!("{e}"));
         let options = loadline_model::run::Options {
             requests: Some(20_000),
@@ -242,7 +242,7 @@ fn the_mutex_of_the_threaded_strategy_goes_to_the_first_or_to_the_last_who_asks(
         ]
         .map(|(k, v)| (k.into(), v.into()))
         .into();
-        let model = loadline_model::load::from_file(std::path::Path::new(&path), &settings)
+        let model = loadline_model::language::from_file(std::path::Path::new(&path), &settings)
             .unwrap_or_else(|e| panic!("{e}"));
         let options = loadline_model::run::Options {
             requests: Some(50_000),

@@ -1,7 +1,7 @@
 //! Links, connections and handshakes against what their parts add up to.
 
 use loadline_model::answer::Answer;
-use loadline_model::load::from_text;
+use loadline_model::language::from_text;
 use loadline_model::run::{Options, simulate};
 
 fn run(text: &str, requests: u64) -> Answer {

@@ -2,7 +2,7 @@
 //! and the seed decides the result.
 
 use loadline_model::answer::Answer;
-use loadline_model::load::from_text;
+use loadline_model::language::from_text;
 use loadline_model::run::{Options, simulate};
 use proptest::prelude::*;
 

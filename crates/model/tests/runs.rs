@@ -1,6 +1,6 @@
 //! Runs as wholes: coverage of intervals, precision, determinism over workers, and models without a steady state.
 
-use loadline_model::load::from_text;
+use loadline_model::language::from_text;
 use loadline_model::run::{Options, in_parallel, simulate};
 use loadline_model::solve::{Solver, evaluate};
 use loadline_model::sweep::{Range, sweep};
@@ -203,6 +203,8 @@ fn a_sweep_finds_the_load_line_and_the_knee() {
     let s = sweep(MM1, "t.toml", &[], &ranges, Solver::Auto, &options).unwrap();
     // p95 is 4 times its value at 0.1 where 1/(1 - rho) = 4/0.9: between 0.7 and 0.8.
     let line = s.load_line.expect("a load line");
+    let json = serde_json::to_value(&line).expect("JSON");
+    assert_eq!(json["value"].as_f64(), Some(0.7), "{json}");
     assert_eq!(
         (line.parameter.as_str(), line.value.as_str()),
         ("rho", "0.7")

@@ -2,7 +2,7 @@
 //! priorities of Linux 2.4 do to a pool.
 
 use loadline_model::answer::Answer;
-use loadline_model::load::{from_file, from_text};
+use loadline_model::language::{from_file, from_text};
 use loadline_model::run::{Options, simulate};
 use proptest::prelude::*;
 use std::path::Path;

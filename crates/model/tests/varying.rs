@@ -1,7 +1,7 @@
 //! Loads that change over a run: known answers of each part of it, and what is refused.
 
 use loadline_model::answer::Answer;
-use loadline_model::load::from_text;
+use loadline_model::language::from_text;
 use loadline_model::model::Model;
 use loadline_model::run::{Options, simulate};
 use loadline_model::sweep::{Range, SweepError, sweep_of};

@@ -1,6 +1,6 @@
 //! The common test vectors of `models/vectors`: what the guard in Java and the CPU manager are checked against too.
 
-use loadline_model::policy::admission::{Snapshot, budget};
+use loadline_model::admission::{Snapshot, budget};
 use loadline_policy::{
     Application, Cpus, Division, Policy, Sharing, Slot, Topology, divide, place,
 };

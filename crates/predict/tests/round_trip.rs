@@ -1,7 +1,7 @@
 //! A server whose demands are known, as a recording would show it: what is fitted must be what was put in, and the model
 //! that is written must use as much CPU as the recording did.
 
-use loadline_model::load::from_text;
+use loadline_model::language::from_text;
 use loadline_model::run::{Options, simulate};
 use loadline_predict::fit::{Fit, fit, fit_several, from_scenario, from_trace};
 use loadline_predict::observe::{

@@ -3,7 +3,7 @@ use std::process::ExitCode;
 
 use anyhow::{Result, anyhow};
 use loadline_model::command::{self, Arguments};
-use loadline_model::load::Setting;
+use loadline_model::language::Setting;
 use loadline_model::run::Options;
 use loadline_model::solve::Solver;
 use loadline_model::sweep::Range;

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use loadline_model::load::Setting;
+use loadline_model::language::Setting;
 use loadline_model::sweep::Range;
 use loadline_predict::whatif::{self, Find, Question};
 

@@ -1,6 +1,6 @@
 //! From what runs recorded to an answer.
 
-use super::parts::stations;
+use super::stations::stations;
 use super::{Answer, ClassAnswer, Named, PhaseAnswer, ResponseTime, RunAnswer};
 use crate::engine::{Engine, Meters, Segment};
 use crate::model::Model;

@@ -3,7 +3,7 @@
 mod from_runs;
 mod html;
 mod over_time;
-mod parts;
+mod stations;
 mod text;
 
 pub use from_runs::{from_runs, precise_over_runs, ratio};

@@ -49,8 +49,8 @@ impl Engine<'_> {
     }
 
     fn new_client(&mut self, source: u32, client: u32) -> u32 {
-        let act = self.new_act(Role::Client);
-        let a = &mut self.acts[act as usize];
+        let act = self.acts.create(Role::Client, self.now);
+        let a = &mut self.acts[act];
         a.source = source;
         a.client = client;
         let start = &self.model.sources[source as usize].start;
@@ -142,14 +142,14 @@ impl Engine<'_> {
 
     /// A client thinks (if its source says so), then begins its request.
     fn think_then_begin(&mut self, act: u32, initially: bool) {
-        let site = self.sources[self.acts[act as usize].source as usize].think;
+        let site = self.sources[self.acts[act].source as usize].think;
         if site == NO_SITE {
             if initially {
                 // All at once at the start would be an artefact of the model: within a microsecond of each other.
                 let spread = Nanos((self.place.uniform() * 1e3) as u64);
                 let handle = self.schedule(spread, Event::Think(act));
-                self.acts[act as usize].timer = Some(handle);
-                self.acts[act as usize].waiting = Waiting::Delay;
+                self.acts[act].timer = Some(handle);
+                self.acts[act].waiting = Waiting::Delay;
             } else {
                 self.begin_request(act);
             }
@@ -157,14 +157,14 @@ impl Engine<'_> {
         }
         let pause = self.draw_nanos(site);
         let handle = self.schedule(pause, Event::Think(act));
-        let a = &mut self.acts[act as usize];
+        let a = &mut self.acts[act];
         a.timer = Some(handle);
         a.waiting = Waiting::Delay;
     }
 
     pub(super) fn begin_request(&mut self, act: u32) {
         let now = self.now;
-        let a = &mut self.acts[act as usize];
+        let a = &mut self.acts[act];
         a.began = now;
         a.retries = 0;
         let class = a.class as usize;
@@ -176,7 +176,7 @@ impl Engine<'_> {
 
     /// Begins an attempt: the first, or a retry.
     pub(super) fn attempt(&mut self, act: u32) {
-        let a = &mut self.acts[act as usize];
+        let a = &mut self.acts[act];
         let class = a.class as usize;
         a.pc = self.code.classes[class];
         a.waiting = Waiting::Nothing;
@@ -186,7 +186,7 @@ impl Engine<'_> {
         if site != NO_SITE {
             let length = self.draw_nanos(site);
             let handle = self.schedule(length, Event::ClientTimeout(act));
-            self.acts[act as usize].deadline = Some(handle);
+            self.acts[act].deadline = Some(handle);
         }
         self.ready.push_back(act);
     }
@@ -194,7 +194,7 @@ impl Engine<'_> {
     /// A client's program has ended well.
     pub(super) fn complete_request(&mut self, act: u32) {
         let now = self.now;
-        let a = &self.acts[act as usize];
+        let a = &self.acts[act];
         let class = a.class as usize;
         let length = now.since(a.began);
         self.record.response(class, now, length);
@@ -208,7 +208,7 @@ impl Engine<'_> {
     pub(super) fn leave_system(&mut self, act: u32, well: bool) {
         self.rest_connections(act);
         let now = self.now;
-        let a = &mut self.acts[act as usize];
+        let a = &mut self.acts[act];
         let class = a.class as usize;
         if let Some(handle) = a.deadline.take() {
             self.calendar.cancel(handle);
@@ -223,7 +223,7 @@ impl Engine<'_> {
             && a.made >= quota.requests
             && now.seconds() >= quota.seconds
         {
-            self.free_act(act);
+            self.acts.free(act);
             self.working -= 1;
             self.over = self.working == 0;
             return;
@@ -242,7 +242,7 @@ impl Engine<'_> {
             };
             self.think_then_begin(act, false);
         } else {
-            self.free_act(act);
+            self.acts.free(act);
         }
     }
 }

@@ -2,7 +2,7 @@
 //! decisions are [`crate::policy`]'s and those of `loadline-policy`.
 
 use super::{Engine, Event};
-use crate::policy::admission;
+use crate::admission;
 use crate::time::Nanos;
 use loadline_policy::{Application, Cpus, Sharing, Slot, Snapshot, Topology, divide, place};
 

@@ -4,7 +4,7 @@
 //! else is here. What always holds: no core is idle while a thread that may use it is ready.
 
 use super::machine::{Cpus, ThreadState};
-use super::policy::{How, Policy};
+use super::scheduler::{How, Policy};
 use super::{Engine, Event, NONE};
 use crate::calendar::Handle;
 use crate::model::Machine;

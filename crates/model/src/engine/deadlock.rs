@@ -56,15 +56,15 @@ impl Engine<'_> {
         let dead: Vec<usize> = (0..n)
             .filter(|&i| {
                 !alive[i]
-                    && self.acts[i].role != Role::Free
-                    && self.acts[i].waiting != Waiting::Idle
+                    && self.acts[i as u32].role != Role::Free
+                    && self.acts[i as u32].waiting != Waiting::Idle
             })
             .collect();
         // Clients that wait are the consequence; threads and holders are the cause, and are named first.
         let mut named: Vec<usize> = dead
             .iter()
             .copied()
-            .filter(|&i| self.acts[i].role != Role::Client || !self.held_by(i).is_empty())
+            .filter(|&i| self.acts[i as u32].role != Role::Client || !self.held_by(i).is_empty())
             .collect();
         if named.is_empty() {
             named = dead;
@@ -88,7 +88,7 @@ impl Engine<'_> {
     }
 
     fn can_go_on(&self, i: usize, alive: &[bool], serving: &[Option<usize>]) -> bool {
-        let act = &self.acts[i];
+        let act = &self.acts[i as u32];
         if act.patience.is_some() && act.waiting != Waiting::Idle {
             return true;
         }
@@ -107,14 +107,14 @@ impl Engine<'_> {
             Waiting::Resource(r) => {
                 let holders = &self.resources[r as usize].holders;
                 holders.is_empty()
-                    || holders.iter().any(|h| {
-                        alive[h.act as usize] || self.acts[h.act as usize].role == Role::Free
-                    })
+                    || holders
+                        .iter()
+                        .any(|h| alive[h.act as usize] || self.acts[h.act].role == Role::Free)
             }
             Waiting::Reply(job) => match serving[job as usize] {
                 Some(thread) => alive[thread],
                 None => self.pool_lives(
-                    self.model.entries[self.jobs[job as usize].entry as usize].pool,
+                    self.model.entries[self.jobs[job].entry as usize].pool,
                     alive,
                 ),
             },
@@ -150,7 +150,7 @@ impl Engine<'_> {
     }
 
     fn name(&self, i: usize) -> String {
-        let act = &self.acts[i];
+        let act = &self.acts[i as u32];
         match act.role {
             Role::Client => format!(
                 "client {} ({})",
@@ -174,7 +174,7 @@ impl Engine<'_> {
         } else {
             format!(" holds {} and", held.join(", "))
         };
-        let waits = match self.acts[i].waiting {
+        let waits = match self.acts[i as u32].waiting {
             Waiting::Resource(r) => {
                 let holders: Vec<String> = self.resources[r as usize]
                     .holders
@@ -189,7 +189,7 @@ impl Engine<'_> {
                 )
             }
             Waiting::Reply(job) => {
-                let entry = &self.model.entries[self.jobs[job as usize].entry as usize].name;
+                let entry = &self.model.entries[self.jobs[job].entry as usize].name;
                 match serving[job as usize] {
                     Some(thread) => {
                         format!("the reply of {entry}, served by {}", self.name(thread))

@@ -13,19 +13,19 @@ impl Engine<'_> {
     pub(super) fn fail(&mut self, act: u32) {
         self.stop_patience(act);
         self.release_all(act);
-        match self.acts[act as usize].role {
+        match self.acts[act].role {
             Role::Client => {
                 self.close_connections(act);
-                let meter = self.meters.class(self.acts[act as usize].class as usize);
+                let meter = self.meters.class(self.acts[act].class as usize);
                 self.record.add(meter + 3, 1.0);
                 self.retry_or_leave(act);
             }
             Role::Worker { .. } => {
                 self.reply(act, true);
                 self.end_job(act);
-                self.acts[act as usize].duty = Duty::Between;
+                self.acts[act].duty = Duty::Between;
                 // It may be in the midst of an operation: it takes its next job when it is resumed.
-                let thread = self.acts[act as usize].thread;
+                let thread = self.acts[act].thread;
                 if thread == NONE || self.threads[thread as usize].may_execute() {
                     self.ready.push_back(act);
                 } else {
@@ -39,13 +39,13 @@ impl Engine<'_> {
 
     /// A guard refuses a request.
     pub(super) fn refuse(&mut self, act: u32) {
-        let meter = self.meters.class(self.acts[act as usize].class as usize);
+        let meter = self.meters.class(self.acts[act].class as usize);
         self.record.add(meter + 5, 1.0);
         self.fail(act);
     }
 
     fn retry_or_leave(&mut self, act: u32) {
-        let a = &mut self.acts[act as usize];
+        let a = &mut self.acts[act];
         a.generation = a.generation.wrapping_add(1);
         if let Some(handle) = a.deadline.take() {
             self.calendar.cancel(handle);
@@ -71,7 +71,7 @@ impl Engine<'_> {
             self.draw(site) * growth
         };
         let handle = self.schedule(Nanos::from_seconds(pause), Event::Resume(act));
-        let a = &mut self.acts[act as usize];
+        let a = &mut self.acts[act];
         a.timer = Some(handle);
         a.waiting = Waiting::Delay;
         a.pc = self.code.classes[class];
@@ -81,21 +81,21 @@ impl Engine<'_> {
 
     /// The deadline of the retry, counted from its start.
     fn plan_retry(&mut self, act: u32, pause: Nanos) {
-        let a = &mut self.acts[act as usize];
+        let a = &mut self.acts[act];
         a.depth = 0;
         a.phase = 0;
         let site = self.meters.timeout_site[a.class as usize];
         if site != NO_SITE {
             let length = self.draw_nanos(site);
             let handle = self.schedule(pause + length, Event::ClientTimeout(act));
-            self.acts[act as usize].deadline = Some(handle);
+            self.acts[act].deadline = Some(handle);
         }
     }
 
     /// A client has waited long enough for its whole request.
     pub(super) fn client_timeout(&mut self, act: u32) {
-        self.acts[act as usize].deadline = None;
-        let meter = self.meters.class(self.acts[act as usize].class as usize);
+        self.acts[act].deadline = None;
+        let meter = self.meters.class(self.acts[act].class as usize);
         self.record.add(meter + 4, 1.0);
         self.detach(act);
         self.fail(act);
@@ -103,8 +103,8 @@ impl Engine<'_> {
 
     /// An act has waited long enough for what it waits for now.
     pub(super) fn give_up(&mut self, act: u32) {
-        self.acts[act as usize].patience = None;
-        let a = &self.acts[act as usize];
+        self.acts[act].patience = None;
+        let a = &self.acts[act];
         match (a.role, a.waiting) {
             // A job's patience: its sender is told.
             (_, Waiting::Idle) => return self.end_idle_thread(act),
@@ -119,18 +119,18 @@ impl Engine<'_> {
             _ => {}
         }
         self.detach(act);
-        self.acts[act as usize].failed = true;
+        self.acts[act].failed = true;
         self.wake(act);
     }
 
     /// Takes an act out of whatever it waits for.
     pub(super) fn detach(&mut self, act: u32) {
         self.stop_patience(act);
-        let waiting = self.acts[act as usize].waiting;
+        let waiting = self.acts[act].waiting;
         match waiting {
             Waiting::Station(station) => self.leave_station(act, station),
             Waiting::Delay => {
-                if let Some(handle) = self.acts[act as usize].timer.take() {
+                if let Some(handle) = self.acts[act].timer.take() {
                     self.calendar.cancel(handle);
                 }
             }
@@ -142,13 +142,13 @@ impl Engine<'_> {
             Waiting::Place(pool) => self.leave_outside(act, pool),
             Waiting::Join => {
                 // The branches run on; the generation tells them that nobody waits.
-                let a = &mut self.acts[act as usize];
+                let a = &mut self.acts[act];
                 a.generation = a.generation.wrapping_add(1);
             }
             Waiting::Idle => {}
             // Ready or about to be resumed: its place in the ready list finds nothing to do.
             Waiting::Nothing => self.ready.retain(|&a| a != act),
         }
-        self.acts[act as usize].waiting = Waiting::Nothing;
+        self.acts[act].waiting = Waiting::Nothing;
     }
 }

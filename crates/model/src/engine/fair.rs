@@ -4,7 +4,7 @@
 //! Virtual time is CPU time divided by weight over 1024; both keep all threads' virtual times close together.
 
 use super::machine::Thread;
-use super::policy::How;
+use super::scheduler::How;
 use crate::time::Nanos;
 use std::collections::BTreeSet;
 

@@ -58,7 +58,7 @@ impl Engine<'_> {
         for heap in 0..self.heaps.len() as u32 {
             let spec = &self.model.heaps[heap as usize];
             for _ in 0..spec.threads {
-                let act = self.new_act(Role::Collector(heap));
+                let act = self.acts.create(Role::Collector(heap), self.now);
                 let priority = if spec.concurrent { 0 } else { i32::MAX };
                 let thread = self.new_thread(Thread {
                     act,
@@ -66,14 +66,14 @@ impl Engine<'_> {
                     priority,
                     ..Thread::blank()
                 });
-                self.acts[act as usize].thread = thread;
+                self.acts[act].thread = thread;
                 self.heaps[heap as usize].collectors.push(act);
             }
         }
     }
 
     pub(super) fn allocate(&mut self, act: u32, bytes: f64) -> Flow {
-        let super::Role::Worker { pool, .. } = self.acts[act as usize].role else {
+        let super::Role::Worker { pool, .. } = self.acts[act].role else {
             return Flow::On;
         };
         let Some(heap) = self.model.pools[pool as usize].heap else {
@@ -117,7 +117,7 @@ impl Engine<'_> {
             self.stop_world(heap);
         }
         for act in collectors {
-            let thread = self.acts[act as usize].thread;
+            let thread = self.acts[act].thread;
             self.threads[thread as usize].remaining = share;
             self.wake_thread(thread);
         }
@@ -137,7 +137,7 @@ impl Engine<'_> {
 
     /// A collector thread has done its share.
     pub(super) fn collected(&mut self, heap: u32, act: u32) {
-        let thread = self.acts[act as usize].thread;
+        let thread = self.acts[act].thread;
         self.block_thread(thread);
         let now = self.now;
         let h = &mut self.heaps[heap as usize];

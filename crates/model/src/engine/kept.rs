@@ -22,7 +22,7 @@ impl Engine<'_> {
     pub(super) fn keep_alive(&mut self, act: u32, which: u32) {
         let keep = self.code.keeps[which as usize];
         let now = self.now;
-        let a = &mut self.acts[act as usize];
+        let a = &mut self.acts[act];
         if a.kept.is_empty() {
             let closed = Kept {
                 left: 0,
@@ -47,14 +47,14 @@ impl Engine<'_> {
     #[inline]
     pub(super) fn rest_connections(&mut self, act: u32) {
         let now = self.now;
-        for c in &mut self.acts[act as usize].kept {
+        for c in &mut self.acts[act].kept {
             c.used = now;
         }
     }
 
     /// A client that gives up on a request closes its connections.
     pub(super) fn close_connections(&mut self, act: u32) {
-        for c in &mut self.acts[act as usize].kept {
+        for c in &mut self.acts[act].kept {
             c.left = 0;
         }
     }

@@ -14,8 +14,8 @@ impl Engine<'_> {
         let delay = self.pools[pool as usize].delay;
         let act = self.add_thread(pool, 0);
         self.pools[pool as usize].starting += 1;
-        self.acts[act as usize].duty = Duty::Starting;
-        self.acts[act as usize].failed = false;
+        self.acts[act].duty = Duty::Starting;
+        self.acts[act].failed = false;
         let pause = if delay == NO_SITE {
             Nanos::ZERO
         } else {
@@ -25,7 +25,7 @@ impl Engine<'_> {
             self.wake(act);
         } else {
             let handle = self.schedule(pause, Event::Resume(act));
-            let a = &mut self.acts[act as usize];
+            let a = &mut self.acts[act];
             a.timer = Some(handle);
             a.waiting = Waiting::Delay;
         }
@@ -39,24 +39,24 @@ impl Engine<'_> {
             .change(self.meters.pool_threads[pool as usize], now, 1.0);
         if let Some(act) = self.pools[pool as usize].spare.pop() {
             // It was idle since its end; who still took it for idle would call its job stuck.
-            let a = &mut self.acts[act as usize];
+            let a = &mut self.acts[act];
             a.role = Role::Worker { pool, lane };
             a.waiting = Waiting::Nothing;
             return act;
         }
-        let act = self.new_act(Role::Worker { pool, lane });
+        let act = self.acts.create(Role::Worker { pool, lane }, self.now);
         let thread = self.thread_for_pool(act, pool);
-        self.acts[act as usize].thread = thread;
+        self.acts[act].thread = thread;
         act
     }
 
     /// A new thread has a core: it pays for its creation, then takes its first job.
     pub(super) fn thread_started(&mut self, act: u32) {
-        let Role::Worker { pool, .. } = self.acts[act as usize].role else {
+        let Role::Worker { pool, .. } = self.acts[act].role else {
             return;
         };
         let create = self.pools[pool as usize].create;
-        self.acts[act as usize].duty = Duty::Between;
+        self.acts[act].duty = Duty::Between;
         self.pools[pool as usize].starting -= 1;
         if create != NO_SITE {
             let demand = self.draw_nanos(create);
@@ -81,14 +81,14 @@ impl Engine<'_> {
         self.wait_for(act, Waiting::Idle);
         if surplus && timeout.is_finite() {
             let handle = self.schedule(Nanos::from_seconds(timeout), Event::GiveUp(act));
-            self.acts[act as usize].patience = Some(handle);
+            self.acts[act].patience = Some(handle);
         }
         Flow::Stop
     }
 
     /// An idle thread's time is up.
     pub(super) fn end_idle_thread(&mut self, act: u32) {
-        let Role::Worker { pool, lane } = self.acts[act as usize].role else {
+        let Role::Worker { pool, lane } = self.acts[act].role else {
             return;
         };
         let p = &mut self.pools[pool as usize];
@@ -97,19 +97,19 @@ impl Engine<'_> {
         }
         p.ending += 1;
         p.lanes[lane as usize].idle.retain(|&a| a != act);
-        self.acts[act as usize].waiting = Waiting::Nothing;
-        self.acts[act as usize].duty = Duty::Ending;
-        self.acts[act as usize].failed = true;
+        self.acts[act].waiting = Waiting::Nothing;
+        self.acts[act].duty = Duty::Ending;
+        self.acts[act].failed = true;
         self.wake(act);
     }
 
     pub(super) fn end_thread(&mut self, act: u32) {
-        let Role::Worker { pool, .. } = self.acts[act as usize].role else {
+        let Role::Worker { pool, .. } = self.acts[act].role else {
             return;
         };
         let destroy = self.pools[pool as usize].destroy;
-        self.acts[act as usize].duty = Duty::Ending;
-        self.acts[act as usize].failed = false;
+        self.acts[act].duty = Duty::Ending;
+        self.acts[act].failed = false;
         if destroy != NO_SITE {
             let demand = self.draw_nanos(destroy);
             if self.burst(act, demand) == Flow::Stop {
@@ -120,11 +120,11 @@ impl Engine<'_> {
     }
 
     pub(super) fn thread_ended(&mut self, act: u32) {
-        if std::mem::take(&mut self.acts[act as usize].failed) {
+        if std::mem::take(&mut self.acts[act].failed) {
             // Woken from idleness to end: it has not paid for its end yet.
             return self.end_thread(act);
         }
-        let Role::Worker { pool, .. } = self.acts[act as usize].role else {
+        let Role::Worker { pool, .. } = self.acts[act].role else {
             return;
         };
         let now = self.now;
@@ -156,7 +156,7 @@ impl Engine<'_> {
             for i in 0..count.min(UNLIMITED - 1) {
                 let lane = if lanes == 1 { 0 } else { i };
                 let act = self.add_thread(pool, lane);
-                self.acts[act as usize].waiting = Waiting::Idle;
+                self.acts[act].waiting = Waiting::Idle;
                 self.pools[pool as usize].lanes[lane as usize]
                     .idle
                     .push_back(act);

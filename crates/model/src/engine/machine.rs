@@ -219,7 +219,7 @@ impl Engine<'_> {
     /// An act uses CPU.
     #[inline]
     pub(super) fn burst(&mut self, act: u32, demand: Nanos) -> Flow {
-        let thread = self.acts[act as usize].thread;
+        let thread = self.acts[act].thread;
         if demand == Nanos::ZERO || thread == NONE {
             return Flow::On;
         }

@@ -8,6 +8,7 @@
 //! What always holds: between two events the ready list is empty; an act waits for exactly one thing; a thread
 //! executes its program only while it has a core; what happens depends on the model and the seed alone.
 
+mod acts;
 mod arrivals;
 mod contention;
 mod control;
@@ -18,15 +19,16 @@ mod fair;
 mod fluid;
 mod groups;
 mod heap;
+mod jobs;
 mod kept;
 mod lifecycle;
 mod line;
 mod machine;
-mod policy;
 mod pool;
 mod program;
 mod record;
 mod resource;
+mod scheduler;
 mod setup;
 mod sharing;
 mod station;
@@ -40,7 +42,9 @@ pub use setup::Meters;
 use crate::calendar::{Calendar, Handle};
 use crate::model::Model;
 use crate::time::{Nanos, Time};
-use program::{Code, LOOPS, PHASES, Sampler};
+use acts::{Acts, Duty, Role, Waiting};
+use jobs::{Job, Jobs};
+use program::{Code, Sampler};
 use std::collections::VecDeque;
 
 /// "No such thing" among indices.
@@ -85,106 +89,6 @@ enum Event {
     Contention(u32),
 }
 
-/// What an act waits for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Waiting {
-    /// Nothing: it is ready, or has a core or wants one.
-    Nothing,
-    /// Time.
-    Delay,
-    /// A station's service.
-    Station(u32),
-    /// The reply to a job.
-    Reply(u32),
-    /// A resource.
-    Resource(u32),
-    /// A notification.
-    Condition(u32),
-    /// Its branches.
-    Join,
-    /// A place in a pool's queue.
-    Place(u32),
-    /// A job (threads).
-    Idle,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Role {
-    Client,
-    Worker {
-        pool: u32,
-        lane: u32,
-    },
-    Branch {
-        parent: u32,
-        generation: u32,
-    },
-    Collector(u32),
-    /// A slot nobody uses.
-    Free,
-}
-
-/// Where a thread is with respect to its jobs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Duty {
-    /// Waits for a job, or takes the next.
-    Between,
-    /// Executes a job's program.
-    Serving,
-    /// Burns the CPU of its own creation.
-    Starting,
-    /// Burns the CPU of its own end.
-    Ending,
-}
-
-struct Act {
-    role: Role,
-    duty: Duty,
-    generation: u32,
-    pc: u32,
-    class: u32,
-    source: u32,
-    client: u32,
-    thread: u32,
-    job: u32,
-    waiting: Waiting,
-    failed: bool,
-    /// Whether it has used the CPU that waking a thread for its present job costs.
-    paid: bool,
-    retries: u32,
-    /// Requests that a client has made.
-    made: u32,
-    joins: u32,
-    depth: u8,
-    phase: u8,
-    loops: [u32; LOOPS],
-    phases: [Time; PHASES],
-    /// Connections of a client, once it has any.
-    kept: Vec<kept::Kept>,
-    /// When its request began (clients), or when it took its job (threads).
-    began: Time,
-    /// When the present wait began.
-    mark: Time,
-    /// How long the present visit was served (sharing stations: demand).
-    demand: Nanos,
-    tag: f64,
-    timer: Option<Handle>,
-    patience: Option<Handle>,
-    deadline: Option<Handle>,
-}
-
-struct Job {
-    entry: u32,
-    class: u32,
-    client: u32,
-    reply_to: u32,
-    reply_generation: u32,
-    sent: Time,
-    taken: Time,
-    first_phase_over: bool,
-    patience: Option<Handle>,
-}
-
 /// Why a run ended.
 #[derive(Debug, Clone, PartialEq)]
 pub enum End {
@@ -209,10 +113,8 @@ pub struct Engine<'m> {
     events: u64,
     calendar: Calendar<Event>,
     ready: VecDeque<u32>,
-    acts: Vec<Act>,
-    free_acts: Vec<u32>,
-    jobs: Vec<Job>,
-    free_jobs: Vec<u32>,
+    acts: Acts,
+    jobs: Jobs,
     threads: Vec<machine::Thread>,
     machines: Vec<machine::MachineState>,
     pools: Vec<pool::PoolState>,
@@ -323,11 +225,11 @@ impl<'m> Engine<'m> {
             Event::BurstShared(machine) => self.burst_shared(machine),
             Event::Shared(station) => self.shared(station),
             Event::Resume(act) => {
-                self.acts[act as usize].timer = None;
+                self.acts[act].timer = None;
                 self.paused(act);
             }
             Event::Think(act) => {
-                self.acts[act as usize].timer = None;
+                self.acts[act].timer = None;
                 self.begin_request(act);
             }
             Event::Tick(machine) => self.tick(machine),
@@ -356,80 +258,6 @@ impl<'m> Engine<'m> {
     #[inline]
     fn schedule(&mut self, after: Nanos, event: Event) -> Handle {
         self.calendar.schedule(self.now + after, 1, event)
-    }
-
-    fn new_act(&mut self, role: Role) -> u32 {
-        let id = match self.free_acts.pop() {
-            Some(id) => id,
-            None => {
-                self.acts.push(Act {
-                    role: Role::Free,
-                    duty: Duty::Between,
-                    generation: 0,
-                    pc: 0,
-                    class: 0,
-                    source: NONE,
-                    client: 0,
-                    thread: NONE,
-                    job: NONE,
-                    waiting: Waiting::Nothing,
-                    failed: false,
-                    paid: false,
-                    retries: 0,
-                    made: 0,
-                    joins: 0,
-                    depth: 0,
-                    phase: 0,
-                    loops: [0; LOOPS],
-                    phases: [Time::ZERO; PHASES],
-                    kept: Vec::new(),
-                    began: Time::ZERO,
-                    mark: Time::ZERO,
-                    demand: Nanos::ZERO,
-                    tag: 0.0,
-                    timer: None,
-                    patience: None,
-                    deadline: None,
-                });
-                (self.acts.len() - 1) as u32
-            }
-        };
-        let now = self.now;
-        let act = &mut self.acts[id as usize];
-        act.role = role;
-        act.duty = Duty::Between;
-        act.waiting = Waiting::Nothing;
-        act.failed = false;
-        act.paid = false;
-        act.retries = 0;
-        act.made = 0;
-        act.kept.clear();
-        act.depth = 0;
-        act.phase = 0;
-        act.thread = NONE;
-        act.job = NONE;
-        act.began = now;
-        id
-    }
-
-    fn free_act(&mut self, id: u32) {
-        let act = &mut self.acts[id as usize];
-        act.role = Role::Free;
-        act.generation = act.generation.wrapping_add(1);
-        self.free_acts.push(id);
-    }
-
-    fn new_job(&mut self, job: Job) -> u32 {
-        match self.free_jobs.pop() {
-            Some(id) => {
-                self.jobs[id as usize] = job;
-                id
-            }
-            None => {
-                self.jobs.push(job);
-                (self.jobs.len() - 1) as u32
-            }
-        }
     }
 }
 

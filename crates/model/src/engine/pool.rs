@@ -77,7 +77,7 @@ impl Engine<'_> {
         generation: u32,
     ) -> u32 {
         let now = self.now;
-        self.new_job(Job {
+        self.jobs.create(Job {
             entry,
             class,
             client,
@@ -92,19 +92,19 @@ impl Engine<'_> {
 
     pub(super) fn call(&mut self, act: u32, entry: u32, patience: Site) -> Flow {
         let now = self.now;
-        let a = &mut self.acts[act as usize];
+        let a = &mut self.acts[act];
         a.mark = now;
         let (class, client, generation) = (a.class, a.client, a.generation);
         let job = self.job_for(entry, class, client, act, generation);
         // The caller first waits, then the job is sent: a reply that comes at once must find it waiting.
-        self.acts[act as usize].waiting = Waiting::Reply(job);
+        self.acts[act].waiting = Waiting::Reply(job);
         self.start_patience(act, patience);
-        let thread = self.acts[act as usize].thread;
+        let thread = self.acts[act].thread;
         self.submit(act, job);
         // Unless the queue was full and refused, which has already failed or parked the caller, it leaves its core.
         if thread != NONE
             && matches!(
-                self.acts[act as usize].waiting,
+                self.acts[act].waiting,
                 Waiting::Reply(_) | Waiting::Place(_)
             )
         {
@@ -114,20 +114,17 @@ impl Engine<'_> {
     }
 
     pub(super) fn forward(&mut self, act: u32, entry: u32) -> Flow {
-        let (class, client) = (
-            self.acts[act as usize].class,
-            self.acts[act as usize].client,
-        );
+        let (class, client) = (self.acts[act].class, self.acts[act].client);
         let (mut to, mut generation) = (NONE, 0);
-        if let Role::Worker { .. } = self.acts[act as usize].role {
-            let own = self.acts[act as usize].job as usize;
+        if let Role::Worker { .. } = self.acts[act].role {
+            let own = self.acts[act].job;
             to = std::mem::replace(&mut self.jobs[own].reply_to, NONE);
             generation = self.jobs[own].reply_generation;
             self.end_first_phase(act);
         }
         let job = self.job_for(entry, class, client, to, generation);
-        if to != NONE && self.acts[to as usize].generation == generation {
-            self.acts[to as usize].waiting = Waiting::Reply(job);
+        if to != NONE && self.acts[to].generation == generation {
+            self.acts[to].waiting = Waiting::Reply(job);
         }
         self.submit(act, job)
     }
@@ -137,11 +134,11 @@ impl Engine<'_> {
     #[inline]
     pub(super) fn pays_for_waking(&mut self, act: u32, entry: u32) -> bool {
         let pool = &self.pools[self.model.entries[entry as usize].pool];
-        if pool.wake == NO_SITE || self.acts[act as usize].thread == NONE {
+        if pool.wake == NO_SITE || self.acts[act].thread == NONE {
             return false;
         }
         let lanes = pool.lanes.len() as u32;
-        let a = &mut self.acts[act as usize];
+        let a = &mut self.acts[act];
         let idle = &pool.lanes[(a.client % lanes) as usize].idle;
         if std::mem::take(&mut a.paid) || idle.is_empty() {
             return false;
@@ -151,7 +148,7 @@ impl Engine<'_> {
         if self.burst(act, demand) == Flow::On {
             return false;
         }
-        let a = &mut self.acts[act as usize];
+        let a = &mut self.acts[act];
         a.paid = true;
         a.pc -= 1;
         true
@@ -159,7 +156,7 @@ impl Engine<'_> {
 
     /// Sends a job to its pool on behalf of `sender`.
     pub(super) fn submit(&mut self, sender: u32, job: u32) -> Flow {
-        let j = &self.jobs[job as usize];
+        let j = &self.jobs[job];
         let pool = self.model.entries[j.entry as usize].pool as u32;
         let meter = self.meters.pool(pool as usize, j.class as usize);
         let now = self.now;
@@ -178,9 +175,9 @@ impl Engine<'_> {
             return Flow::Check;
         }
         p.outside.push_back((sender, job));
-        let waits_for_reply = self.jobs[job as usize].reply_to == sender;
+        let waits_for_reply = self.jobs[job].reply_to == sender;
         if waits_for_reply {
-            self.acts[sender as usize].waiting = Waiting::Place(pool);
+            self.acts[sender].waiting = Waiting::Place(pool);
         } else {
             self.wait_for(sender, Waiting::Place(pool));
         }
@@ -203,36 +200,33 @@ impl Engine<'_> {
         if idle.is_none() && !grows && p.waiting >= p.capacity {
             return false;
         }
-        let priority = self.model.classes[self.jobs[job as usize].class as usize].priority;
+        let priority = self.model.classes[self.jobs[job].class as usize].priority;
         p.lanes[lane as usize].line.push(priority, job);
         p.waiting += 1;
         let patience = p.patience;
         if let Some(thread) = idle {
             self.stop_patience(thread);
-            self.acts[thread as usize].waiting = Waiting::Nothing;
+            self.acts[thread].waiting = Waiting::Nothing;
             self.wake(thread);
         } else if grows {
             self.create_thread(pool);
         }
-        if patience != NO_SITE && self.jobs[job as usize].reply_to != NONE {
+        if patience != NO_SITE && self.jobs[job].reply_to != NONE {
             let length = self.draw_nanos(patience);
             let handle = self.schedule(length, Event::JobGivenUp(job));
-            self.jobs[job as usize].patience = Some(handle);
+            self.jobs[job].patience = Some(handle);
         }
         true
     }
 
     fn refuse_job(&mut self, sender: u32, job: u32) {
-        let (to, generation) = (
-            self.jobs[job as usize].reply_to,
-            self.jobs[job as usize].reply_generation,
-        );
-        self.free_jobs.push(job);
+        let (to, generation) = (self.jobs[job].reply_to, self.jobs[job].reply_generation);
+        self.jobs.free(job);
         if to == NONE {
             return;
         }
         if to == sender {
-            self.acts[sender as usize].waiting = Waiting::Nothing;
+            self.acts[sender].waiting = Waiting::Nothing;
             self.stop_patience(sender);
             self.fail(sender);
         } else {
@@ -243,21 +237,21 @@ impl Engine<'_> {
     /// A thread that is done with one job, or was woken for one, takes the next or becomes idle.
     pub(super) fn next_job(&mut self, act: u32) {
         if self.after_job(act) == Flow::On {
-            self.acts[act as usize].failed = false;
+            self.acts[act].failed = false;
             self.ready.push_front(act);
         }
     }
 
     /// Takes the next job ([`Flow::On`]: its program can begin), or becomes idle.
     pub(super) fn after_job(&mut self, act: u32) -> Flow {
-        let Role::Worker { pool, lane } = self.acts[act as usize].role else {
+        let Role::Worker { pool, lane } = self.acts[act].role else {
             return Flow::Stop;
         };
         let now = self.now;
         let p = &mut self.pools[pool as usize];
         let queued = p.lanes[lane as usize].line.pop();
         let Some(job) = queued.or_else(|| self.take_from_outside(pool, lane)) else {
-            self.acts[act as usize].duty = Duty::Between;
+            self.acts[act].duty = Duty::Between;
             return self.become_idle(act, pool, lane);
         };
         self.pools[pool as usize].waiting -= 1;
@@ -265,11 +259,11 @@ impl Engine<'_> {
             .change(self.meters.pool_waiting[pool as usize], now, -1.0);
         self.record
             .change(self.meters.pool_busy[pool as usize], now, 1.0);
-        let j = &mut self.jobs[job as usize];
+        let j = &mut self.jobs[job];
         let patience = j.patience.take();
         j.taken = now;
         let meter = self.meters.pool(pool as usize, j.class as usize);
-        let a = &mut self.acts[act as usize];
+        let a = &mut self.acts[act];
         a.job = job;
         a.class = j.class;
         a.client = j.client;
@@ -309,10 +303,10 @@ impl Engine<'_> {
         let p = &mut self.pools[pool as usize];
         let (sender, job) = p.outside.remove(at)?;
         p.waiting += 1;
-        if self.jobs[job as usize].reply_to == sender {
-            self.acts[sender as usize].waiting = Waiting::Reply(job);
+        if self.jobs[job].reply_to == sender {
+            self.acts[sender].waiting = Waiting::Reply(job);
         } else {
-            self.acts[sender as usize].waiting = Waiting::Nothing;
+            self.acts[sender].waiting = Waiting::Nothing;
             self.wake(sender);
         }
         Some(job)
@@ -324,17 +318,17 @@ impl Engine<'_> {
         if lanes == 1 {
             0
         } else {
-            self.jobs[job as usize].client % lanes
+            self.jobs[job].client % lanes
         }
     }
 
     /// The first phase of an act's job ends now, if it has not yet.
     fn end_first_phase(&mut self, act: u32) {
-        let Role::Worker { pool, .. } = self.acts[act as usize].role else {
+        let Role::Worker { pool, .. } = self.acts[act].role else {
             return;
         };
         let now = self.now;
-        let j = &mut self.jobs[self.acts[act as usize].job as usize];
+        let j = &mut self.jobs[self.acts[act].job];
         if !j.first_phase_over {
             j.first_phase_over = true;
             let meter = self.meters.pool(pool as usize, j.class as usize);
@@ -345,11 +339,11 @@ impl Engine<'_> {
 
     /// Replies to whoever waits for the act's job.
     pub(super) fn reply(&mut self, act: u32, failed: bool) {
-        if !matches!(self.acts[act as usize].role, Role::Worker { .. }) {
+        if !matches!(self.acts[act].role, Role::Worker { .. }) {
             return;
         }
         self.end_first_phase(act);
-        let job = self.acts[act as usize].job as usize;
+        let job = self.acts[act].job;
         let to = std::mem::replace(&mut self.jobs[job].reply_to, NONE);
         if to != NONE {
             let generation = self.jobs[job].reply_generation;
@@ -358,7 +352,7 @@ impl Engine<'_> {
     }
 
     fn answer(&mut self, to: u32, generation: u32, failed: bool) {
-        let a = &mut self.acts[to as usize];
+        let a = &mut self.acts[to];
         if a.generation != generation || !matches!(a.waiting, Waiting::Reply(_)) {
             return;
         }
@@ -370,20 +364,20 @@ impl Engine<'_> {
 
     /// A thread is done with its job.
     pub(super) fn end_job(&mut self, act: u32) {
-        let Role::Worker { pool, .. } = self.acts[act as usize].role else {
+        let Role::Worker { pool, .. } = self.acts[act].role else {
             return;
         };
         self.reply(act, false);
         let now = self.now;
-        let job = self.acts[act as usize].job;
-        let j = &self.jobs[job as usize];
+        let job = self.acts[act].job;
+        let j = &self.jobs[job];
         let meter = self.meters.pool(pool as usize, j.class as usize);
         let length = now.since(j.taken).seconds();
         self.record.add(meter, 1.0);
         self.record.add(meter + 3, length);
         self.record
             .change(self.meters.pool_busy[pool as usize], now, -1.0);
-        self.free_jobs.push(job);
-        self.acts[act as usize].job = NONE;
+        self.jobs.free(job);
+        self.acts[act].job = NONE;
     }
 }

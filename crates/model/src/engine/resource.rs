@@ -111,7 +111,7 @@ impl Engine<'_> {
     pub(super) fn acquire(&mut self, act: u32, resource: u32, mode: Mode, patience: Site) -> Flow {
         let now = self.now;
         let meter = self.meters.resource(resource as usize);
-        self.acts[act as usize].mark = now;
+        self.acts[act].mark = now;
         let r = &mut self.resources[resource as usize];
         let units = r.wanted(mode);
         let passes = r.line.is_empty() || (r.prefer_readers && mode == Mode::Read);
@@ -147,7 +147,7 @@ impl Engine<'_> {
             let pause = self.draw_nanos(connect);
             if pause > Nanos::ZERO {
                 let timer = self.schedule(pause, Event::Resume(act));
-                self.acts[act as usize].timer = Some(timer);
+                self.acts[act].timer = Some(timer);
                 self.wait_for(act, Waiting::Delay);
                 return Flow::Stop;
             }
@@ -208,12 +208,12 @@ impl Engine<'_> {
             let now = self.now;
             let meter = self.meters.resource(resource as usize);
             self.record.add(meter, 1.0);
-            let waited = now.since(self.acts[act as usize].mark).seconds();
+            let waited = now.since(self.acts[act].mark).seconds();
             self.record.add(meter + 1, waited);
             self.record
                 .change(self.meters.resource_waiting[resource as usize], now, -1.0);
             self.stop_patience(act);
-            self.acts[act as usize].waiting = Waiting::Nothing;
+            self.acts[act].waiting = Waiting::Nothing;
             if self.grant(act, resource, units) == Flow::On {
                 self.wake(act);
             }
@@ -259,9 +259,9 @@ impl Engine<'_> {
     /// Wakes one or all waiters: each first takes its mutex again, in turn with everybody else.
     pub(super) fn notify(&mut self, condition: u32, all: bool) {
         while let Some((act, mutex)) = self.conditions[condition as usize].pop_front() {
-            self.acts[act as usize].waiting = Waiting::Nothing;
+            self.acts[act].waiting = Waiting::Nothing;
             let now = self.now;
-            self.acts[act as usize].mark = now;
+            self.acts[act].mark = now;
             let r = &mut self.resources[mutex as usize];
             if r.free > 0 && r.line.is_empty() {
                 let meter = self.meters.resource(mutex as usize);
@@ -271,7 +271,7 @@ impl Engine<'_> {
                 }
             } else {
                 r.join_line(act, 1);
-                self.acts[act as usize].waiting = Waiting::Resource(mutex);
+                self.acts[act].waiting = Waiting::Resource(mutex);
                 self.record
                     .change(self.meters.resource_waiting[mutex as usize], now, 1.0);
             }

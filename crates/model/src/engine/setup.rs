@@ -274,10 +274,8 @@ impl<'m> Engine<'m> {
             events: 0,
             calendar: Calendar::default(),
             ready: VecDeque::new(),
-            acts: Vec::new(),
-            free_acts: Vec::new(),
-            jobs: Vec::new(),
-            free_jobs: Vec::new(),
+            acts: super::Acts::default(),
+            jobs: super::Jobs::default(),
             threads: Vec::new(),
             machines: model
                 .machines

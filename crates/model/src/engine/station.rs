@@ -47,7 +47,7 @@ impl Engine<'_> {
     pub(super) fn visit(&mut self, act: u32, station: u32, site: Site) -> Flow {
         let demand = self.draw_nanos(site);
         let now = self.now;
-        let a = &mut self.acts[act as usize];
+        let a = &mut self.acts[act];
         a.demand = demand;
         a.mark = now;
         let class = a.class as usize;
@@ -96,7 +96,7 @@ impl Engine<'_> {
     fn start_service(&mut self, station: u32, act: u32, demand: Nanos) {
         let handle = self.schedule(demand, Event::Served { station, act });
         let now = self.now;
-        let a = &mut self.acts[act as usize];
+        let a = &mut self.acts[act];
         a.timer = Some(handle);
         a.tag = now.seconds();
         self.record
@@ -109,14 +109,14 @@ impl Engine<'_> {
     /// Whom a new act may interrupt at a preemptive station: the lowest priority in service, the latest of them.
     fn interrupts(&self, act: u32, station: u32) -> Option<u32> {
         let serving = self.stations[station as usize].serving.as_ref()?;
-        let priority = |a: u32| self.model.classes[self.acts[a as usize].class as usize].priority;
+        let priority = |a: u32| self.model.classes[self.acts[a].class as usize].priority;
         let victim = serving.iter().rev().copied().min_by_key(|&a| priority(a))?;
         (priority(victim) < priority(act)).then_some(victim)
     }
 
     fn interrupt_service(&mut self, station: u32, victim: u32) {
         let now = self.now;
-        let a = &mut self.acts[victim as usize];
+        let a = &mut self.acts[victim];
         let Some(handle) = a.timer.take() else { return };
         self.calendar.cancel(handle);
         let served = Nanos::from_seconds(now.seconds() - a.tag);
@@ -136,7 +136,7 @@ impl Engine<'_> {
 
     pub(super) fn served(&mut self, station: u32, act: u32) {
         let now = self.now;
-        let a = &mut self.acts[act as usize];
+        let a = &mut self.acts[act];
         a.timer = None;
         a.waiting = Waiting::Nothing;
         let class = a.class as usize;
@@ -161,8 +161,7 @@ impl Engine<'_> {
         match s.line.pop() {
             Some(next) => {
                 if let Some(entering) = s.outside.pop_front() {
-                    let priority =
-                        self.model.classes[self.acts[entering as usize].class as usize].priority;
+                    let priority = self.model.classes[self.acts[entering].class as usize].priority;
                     s.line.push(priority, entering);
                 }
                 self.begin_waiting_one(station, next);
@@ -177,7 +176,7 @@ impl Engine<'_> {
 
     fn begin_waiting_one(&mut self, station: u32, act: u32) {
         self.stop_patience(act);
-        let demand = self.acts[act as usize].demand;
+        let demand = self.acts[act].demand;
         self.start_service(station, act, demand);
     }
 
@@ -186,7 +185,7 @@ impl Engine<'_> {
         let now = self.now;
         self.record
             .change(self.meters.station_present[station as usize], now, -1.0);
-        let a = &mut self.acts[act as usize];
+        let a = &mut self.acts[act];
         let (timer, tag, demand) = (a.timer.take(), a.tag, a.demand);
         let s = &mut self.stations[station as usize];
         if let Some(sharing) = &mut s.sharing {
@@ -209,7 +208,7 @@ impl Engine<'_> {
             let served = Nanos::from_seconds(now.seconds() - tag).0.min(demand.0);
             let meter = self
                 .meters
-                .station(station as usize, self.acts[act as usize].class as usize);
+                .station(station as usize, self.acts[act].class as usize);
             self.record.add(meter + 2, Nanos(served).seconds());
             self.record
                 .change(self.meters.station_busy[station as usize], now, -1.0);
@@ -219,8 +218,7 @@ impl Engine<'_> {
             self.next_in_line(station);
         } else if s.line.remove(|&a| a == act).is_some() {
             if let Some(entering) = s.outside.pop_front() {
-                let priority =
-                    self.model.classes[self.acts[entering as usize].class as usize].priority;
+                let priority = self.model.classes[self.acts[entering].class as usize].priority;
                 s.line.push(priority, entering);
             }
         } else if let Some(at) = s.outside.iter().position(|&a| a == act) {
@@ -230,7 +228,7 @@ impl Engine<'_> {
 
     fn visit_sharing(&mut self, act: u32, station: u32) -> Flow {
         let now = self.now;
-        let demand = self.acts[act as usize].demand.max(Nanos(1));
+        let demand = self.acts[act].demand.max(Nanos(1));
         let s = &mut self.stations[station as usize];
         let Some(sharing) = &mut s.sharing else {
             return Flow::On;
@@ -239,7 +237,7 @@ impl Engine<'_> {
         let handle = sharing.add(now, act, demand);
         let tag = sharing.tag(demand);
         let after = sharing.busy();
-        let a = &mut self.acts[act as usize];
+        let a = &mut self.acts[act];
         a.timer = Some(handle);
         a.tag = tag;
         self.record.change(
@@ -280,7 +278,7 @@ impl Engine<'_> {
         );
         self.plan_sharing(station);
         let Some(act) = done else { return };
-        let a = &mut self.acts[act as usize];
+        let a = &mut self.acts[act];
         a.timer = None;
         a.waiting = Waiting::Nothing;
         let (residence, demand, class) = (

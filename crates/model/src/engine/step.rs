@@ -18,14 +18,14 @@ pub(super) enum Flow {
 impl Engine<'_> {
     /// A pause ended: what is next depends on what paused.
     pub(super) fn paused(&mut self, act: u32) {
-        self.acts[act as usize].waiting = Waiting::Nothing;
+        self.acts[act].waiting = Waiting::Nothing;
         self.wake(act);
     }
 
     /// Makes an act able to go on: a thread must first get a core.
     #[inline]
     pub(super) fn wake(&mut self, act: u32) {
-        let thread = self.acts[act as usize].thread;
+        let thread = self.acts[act].thread;
         if thread == NONE {
             self.ready.push_back(act);
         } else {
@@ -36,7 +36,7 @@ impl Engine<'_> {
     /// An act stops being able to go on: a thread leaves its core.
     #[inline]
     pub(super) fn wait_for(&mut self, act: u32, waiting: Waiting) {
-        let a = &mut self.acts[act as usize];
+        let a = &mut self.acts[act];
         a.waiting = waiting;
         if a.thread != NONE {
             let thread = a.thread;
@@ -46,7 +46,7 @@ impl Engine<'_> {
 
     /// Taken from the ready list.
     pub(super) fn resume(&mut self, act: u32) {
-        let a = &self.acts[act as usize];
+        let a = &self.acts[act];
         if a.thread != NONE && !self.threads[a.thread as usize].may_execute() {
             // Interrupted between becoming ready and now; it comes back when it has a core again.
             return;
@@ -54,7 +54,7 @@ impl Engine<'_> {
         match (a.role, a.duty) {
             (Role::Client | Role::Branch { .. }, _) | (Role::Worker { .. }, Duty::Serving) => {
                 if a.failed {
-                    self.acts[act as usize].failed = false;
+                    self.acts[act].failed = false;
                     self.fail(act);
                 } else {
                     self.execute(act);
@@ -70,14 +70,14 @@ impl Engine<'_> {
 
     fn execute(&mut self, act: u32) {
         loop {
-            let a = &mut self.acts[act as usize];
+            let a = &mut self.acts[act];
             let op = self.code.ops[a.pc as usize];
             a.pc += 1;
             match self.operate(act, op) {
                 Flow::On => {}
                 Flow::Stop => return,
                 Flow::Check => {
-                    let thread = self.acts[act as usize].thread;
+                    let thread = self.acts[act].thread;
                     if thread != NONE && !self.threads[thread as usize].may_execute() {
                         return;
                     }
@@ -109,23 +109,23 @@ impl Engine<'_> {
                 Flow::On
             }
             Op::Jump(to) => {
-                self.acts[act as usize].pc = to;
+                self.acts[act].pc = to;
                 Flow::On
             }
             Op::Branch { site, arms } => {
                 let u = self.draw(site);
                 if let Some(&(_, to)) = self.code.arms[arms as usize].iter().find(|arm| u < arm.0) {
-                    self.acts[act as usize].pc = to;
+                    self.acts[act].pc = to;
                 }
                 Flow::On
             }
             Op::ByClass(arms) => {
-                let class = self.acts[act as usize].class;
+                let class = self.acts[act].class;
                 if let Some(&(_, to)) = self.code.class_arms[arms as usize]
                     .iter()
                     .find(|arm| arm.0 == class)
                 {
-                    self.acts[act as usize].pc = to;
+                    self.acts[act].pc = to;
                 }
                 Flow::On
             }
@@ -137,10 +137,7 @@ impl Engine<'_> {
             Op::Call { entry, patience } => self.call(act, entry, patience),
             Op::Forward(entry) => self.forward(act, entry),
             Op::Send(entry) => {
-                let (class, client) = (
-                    self.acts[act as usize].class,
-                    self.acts[act as usize].client,
-                );
+                let (class, client) = (self.acts[act].class, self.acts[act].client);
                 let job = self.job_for(entry, class, client, NONE, 0);
                 self.submit(act, job)
             }
@@ -165,7 +162,7 @@ impl Engine<'_> {
             Op::Fork { branches, wait_for } => self.fork(act, branches, wait_for),
             Op::LoopBegin { site, end } => {
                 let times = self.draw(site).round().clamp(0.0, 4e9) as u32;
-                let a = &mut self.acts[act as usize];
+                let a = &mut self.acts[act];
                 if times == 0 {
                     a.pc = end;
                 } else {
@@ -175,7 +172,7 @@ impl Engine<'_> {
                 Flow::On
             }
             Op::LoopEnd { begin } => {
-                let a = &mut self.acts[act as usize];
+                let a = &mut self.acts[act];
                 let left = &mut a.loops[a.depth as usize - 1];
                 *left -= 1;
                 if *left > 0 {
@@ -197,13 +194,13 @@ impl Engine<'_> {
             }
             Op::PhaseBegin => {
                 let now = self.now;
-                let a = &mut self.acts[act as usize];
+                let a = &mut self.acts[act];
                 a.phases[a.phase as usize] = now;
                 a.phase += 1;
                 Flow::On
             }
             Op::PhaseEnd(phase) => {
-                let a = &mut self.acts[act as usize];
+                let a = &mut self.acts[act];
                 a.phase -= 1;
                 let length = self.now.since(a.phases[a.phase as usize]).seconds();
                 let meter = self.meters.phase(phase as usize);
@@ -232,13 +229,13 @@ impl Engine<'_> {
             return Flow::On;
         }
         let timer = self.schedule(pause, Event::Resume(act));
-        self.acts[act as usize].timer = Some(timer);
+        self.acts[act].timer = Some(timer);
         self.wait_for(act, Waiting::Delay);
         Flow::Stop
     }
 
     fn end(&mut self, act: u32) -> Flow {
-        match self.acts[act as usize].role {
+        match self.acts[act].role {
             Role::Client => self.complete_request(act),
             Role::Worker { .. } => {
                 self.end_job(act);
@@ -253,16 +250,19 @@ impl Engine<'_> {
 
     fn fork(&mut self, act: u32, branches: u32, wait_for: u32) -> Flow {
         let count = self.code.forks[branches as usize].len();
-        let a = &mut self.acts[act as usize];
+        let a = &mut self.acts[act];
         a.joins = wait_for;
         let (class, source, client, generation) = (a.class, a.source, a.client, a.generation);
         for i in 0..count {
             let pc = self.code.forks[branches as usize][i];
-            let branch = self.new_act(Role::Branch {
-                parent: act,
-                generation,
-            });
-            let b = &mut self.acts[branch as usize];
+            let branch = self.acts.create(
+                Role::Branch {
+                    parent: act,
+                    generation,
+                },
+                self.now,
+            );
+            let b = &mut self.acts[branch];
             b.pc = pc;
             b.class = class;
             b.source = source;
@@ -279,8 +279,8 @@ impl Engine<'_> {
     /// A branch has ended. The parent goes on when enough have; a quorum leaves the others running.
     pub(super) fn join(&mut self, branch: u32, parent: u32, generation: u32, failed: bool) {
         self.release_all(branch);
-        self.free_act(branch);
-        let p = &mut self.acts[parent as usize];
+        self.acts.free(branch);
+        let p = &mut self.acts[parent];
         if p.generation != generation || p.waiting != Waiting::Join {
             return;
         }
@@ -299,13 +299,13 @@ impl Engine<'_> {
         }
         let length = self.draw_nanos(site);
         let handle = self.schedule(length, Event::GiveUp(act));
-        self.acts[act as usize].patience = Some(handle);
+        self.acts[act].patience = Some(handle);
     }
 
     /// It got what it waited for.
     #[inline]
     pub(super) fn stop_patience(&mut self, act: u32) {
-        if let Some(handle) = self.acts[act as usize].patience.take() {
+        if let Some(handle) = self.acts[act].patience.take() {
             self.calendar.cancel(handle);
         }
     }

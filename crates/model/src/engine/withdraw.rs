@@ -6,13 +6,13 @@ use super::{Engine, NONE, Waiting};
 impl Engine<'_> {
     /// A caller no longer waits. A job still queued because of its patience is withdrawn; one being served goes on.
     pub(super) fn forget_caller(&mut self, job: u32, act: u32) {
-        if self.jobs[job as usize].reply_to != act {
+        if self.jobs[job].reply_to != act {
             return;
         }
-        self.jobs[job as usize].reply_to = NONE;
-        let pool = self.model.entries[self.jobs[job as usize].entry as usize].pool as u32;
+        self.jobs[job].reply_to = NONE;
+        let pool = self.model.entries[self.jobs[job].entry as usize].pool as u32;
         let lane = self.lane_of(pool, job);
-        if let Some(handle) = self.jobs[job as usize].patience.take() {
+        if let Some(handle) = self.jobs[job].patience.take() {
             self.calendar.cancel(handle);
         }
         let p = &mut self.pools[pool as usize];
@@ -26,22 +26,22 @@ impl Engine<'_> {
                 .change(self.meters.pool_waiting[pool as usize], now, -1.0);
             let meter = self
                 .meters
-                .pool(pool as usize, self.jobs[job as usize].class as usize);
+                .pool(pool as usize, self.jobs[job].class as usize);
             self.record.add(meter + 5, 1.0);
-            self.free_jobs.push(job);
+            self.jobs.free(job);
             self.let_one_in(pool);
         }
     }
 
     /// A job has been queued for long enough.
     pub(super) fn job_given_up(&mut self, job: u32) {
-        let j = &mut self.jobs[job as usize];
+        let j = &mut self.jobs[job];
         j.patience = None;
         let to = j.reply_to;
-        let valid = self.acts[to as usize].generation == j.reply_generation;
-        if valid && matches!(self.acts[to as usize].waiting, Waiting::Reply(_)) {
+        let valid = self.acts[to].generation == j.reply_generation;
+        if valid && matches!(self.acts[to].waiting, Waiting::Reply(_)) {
             self.detach(to);
-            self.acts[to as usize].failed = true;
+            self.acts[to].failed = true;
             self.wake(to);
         } else {
             self.forget_caller(job, to);
@@ -57,7 +57,7 @@ impl Engine<'_> {
             let now = self.now;
             self.record
                 .change(self.meters.pool_waiting[pool as usize], now, -1.0);
-            self.free_jobs.push(job);
+            self.jobs.free(job);
         }
     }
 }

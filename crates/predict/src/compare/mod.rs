@@ -7,7 +7,7 @@ mod read;
 mod show;
 
 use anyhow::{Result, anyhow, bail};
-use loadline_model::load::Setting;
+use loadline_model::language::Setting;
 use loadline_model::run::in_parallel;
 use serde::Serialize;
 

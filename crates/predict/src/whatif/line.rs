@@ -3,7 +3,7 @@
 use anyhow::{Result, anyhow, bail};
 use loadline_characterize::GOODPUT;
 use loadline_model::answer::Answer;
-use loadline_model::load::Setting;
+use loadline_model::language::Setting;
 use loadline_model::run::{Options, simulate};
 
 use super::{Cell, LoadLine, Point, Question, limit};

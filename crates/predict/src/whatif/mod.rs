@@ -17,7 +17,7 @@ mod uncertain;
 
 use anyhow::{Result, anyhow, bail};
 use loadline_arrivals::Schedule;
-use loadline_model::load::{Setting, from_text};
+use loadline_model::language::{Setting, from_text};
 use loadline_model::model::Model;
 use serde::Serialize;
 

@@ -1,7 +1,7 @@
 //! What follows from the intervals of what was fitted, and from less CPU: models whose parameters are a little different.
 
 use anyhow::Result;
-use loadline_model::load::Setting;
+use loadline_model::language::Setting;
 use loadline_model::model::Model;
 use loadline_model::run::in_parallel;
 use loadline_stats::random::{Random, Stream};

@@ -1,9 +1,9 @@
 //! Steps that stand for several: transfers over links, branches, TLS handshakes.
 
 use super::Programs;
-use crate::load::LoadError;
-use crate::load::parts;
-use crate::load::section::{Section, find};
+use crate::language::LoadError;
+use crate::language::declared;
+use crate::language::section::{Section, find};
 use crate::model::{KeepAlive, Step, UNLIMITED};
 use loadline_stats::random::Dist;
 
@@ -29,7 +29,7 @@ impl Programs<'_> {
         steps: &mut Vec<Step>,
     ) -> Result<(), LoadError> {
         let station = self.link(s, name)?;
-        let (latency, per_byte) = parts::link(self.root, name)?;
+        let (latency, per_byte) = declared::link(self.root, name)?;
         if per_byte > 0.0 && bytes != Dist::Constant(0.0) {
             steps.push(Step::Visit(station, scaled(bytes, per_byte)));
         }
@@ -120,7 +120,7 @@ impl Programs<'_> {
         let latency = match s.text("link")? {
             Some(link) => {
                 self.link(s, &link)?;
-                parts::link(self.root, &link)?.0
+                declared::link(self.root, &link)?.0
             }
             None => Dist::Constant(0.0),
         };

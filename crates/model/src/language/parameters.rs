@@ -57,7 +57,10 @@ pub(super) fn evaluate(
     {
         let known = declared.iter().map(|(d, ..)| d.as_str());
         let hint = nearest(name, known.clone()).map_or_else(
-            || format!("it has {}", known.collect::<Vec<_>>().join(", ")),
+            || match known.clone().collect::<Vec<_>>()[..] {
+                [] => "it has none".into(),
+                ref all => format!("it has {}", all.join(", ")),
+            },
             |near| format!("did you mean `{near}`?"),
         );
         return Err(wrong(

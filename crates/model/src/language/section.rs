@@ -22,6 +22,9 @@ impl Context<'_> {
     }
 
     fn evaluate(&self, text: &str) -> Result<Value, String> {
+        if let Some(rest) = text.strip_prefix('=') {
+            return Err(unmarked(rest));
+        }
         Scope {
             parameters: self.parameters,
             folder: parameters::folder(self.file),
@@ -75,10 +78,7 @@ impl Context<'_> {
         match &node.kind {
             Kind::Text(text) => match text.strip_prefix('=') {
                 None => Ok(text.clone()),
-                Some(rest) => Err(self.wrong(
-                    node.line,
-                    format!("{key}: write \"{rest}\" without the `=`: expressions need no mark"),
-                )),
+                Some(rest) => Err(self.wrong(node.line, format!("{key}: {}", unmarked(rest)))),
             },
             other => Err(self.wrong(
                 node.line,
@@ -99,6 +99,11 @@ impl Context<'_> {
             _ => Ok(text),
         }
     }
+}
+
+/// What is said of an expression that is marked as one.
+fn unmarked(expression: &str) -> String {
+    format!("write \"{expression}\" without the `=`: expressions need no mark")
 }
 
 /// The longest time that a model may name, in seconds: three years. Beyond it a run would never complete anything, and

@@ -6,7 +6,7 @@
 mod composite;
 
 use super::LoadError;
-use super::parts;
+use super::declared;
 use super::section::{Section, find};
 use super::tree::{Kind, Node};
 use crate::engine::limits::{LOOPS, PHASES};
@@ -384,7 +384,7 @@ impl<'a> Programs<'a> {
             "connect" => {
                 let link = s.required("connect", s.text("connect")?)?;
                 self.link(s, &link)?;
-                let (latency, _) = parts::link(self.root, &link)?;
+                let (latency, _) = declared::link(self.root, &link)?;
                 steps.push(Step::Wait(composite::scaled(latency, 2.0)));
             }
             "keep_alive" => steps.push(self.keep_alive(s, thread, depth)?),

@@ -5,11 +5,11 @@
 //! be right; an unknown key or name comes with the nearest known one.
 
 mod check;
+mod declared;
 mod expr;
 mod functions;
 mod like;
 mod parameters;
-mod parts;
 mod program;
 mod section;
 mod sources;
@@ -68,7 +68,7 @@ pub fn from_text(text: &str, file: &str, settings: &[Setting]) -> Result<Model, 
         model.parameters.insert(name.clone(), value.to_string());
     }
     root.known("parameters");
-    parts::read(&root, &mut model)?;
+    declared::read(&root, &mut model)?;
     program::read(&root, &mut model)?;
     sources::read(&root, &mut model)?;
     root.finish()?;

@@ -2,8 +2,8 @@
 
 use super::ANY;
 use crate::engine::limits::MOST_SETS;
-use crate::load::LoadError;
-use crate::load::section::Section;
+use crate::language::LoadError;
+use crate::language::section::Section;
 use crate::model::{Contention, Machine, Model, Pool, Scheduler, UNLIMITED};
 
 const SCHEDULER_KEYS: [&str; 10] = [
