@@ -20,6 +20,9 @@ GUARD = os.path.join(harness.ROOT, "java", "guard-tomcat", "target", "loadline-g
 # Fixed, and large enough for the sessions of the last ten minutes and the TLS sessions that JSSE keeps (some 700 MB
 # after half an hour): with less, full collections take a part of the CPU that grows with the bench.
 HEAP = ("-Xms2g", "-Xmx2g", "-Xmn600m")
+# A run that only shows that all works begins sooner without the second compiler, and on few data.
+SOONER = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC") if harness.shortest() else ()
+SMALL = ("--items", "300", "--old-items", "300", "--users", "200", "--key", "ec") if harness.shortest() else ()
 # What one CPU of today serves, more or less, in sessions per second: only for warming up.
 WARM_RATE = 200
 
@@ -35,8 +38,8 @@ class Site(Server):
         if properties.get("protection") == "guarded" and not os.path.exists(guard):
             sys.exit(f"{guard} is missing: run `make build` first")
         super().__init__(name, lambda port_file: [
-            "java", *HEAP, *options, *(f"-D{k}={v}" for k, v in properties.items()), "-cp", path,
-            "dev.loadline.auction.Main", "--port", "0", "--port-file", port_file, "--max-seconds", str(max_seconds)], on)
+            "java", *HEAP, *SOONER, *options, *(f"-D{k}={v}" for k, v in properties.items()), "-cp", path,
+            "dev.loadline.auction.Main", "--port", "0", "--port-file", port_file, "--max-seconds", str(max_seconds), *SMALL], on)
 
     def wait_idle(self, seconds=60):
         """Until what the last point left behind has been served or dropped: before the next point, and after this one,
@@ -140,7 +143,7 @@ def warm(site, scenario_file):
     not take minutes of the one that is measured; then the site's own CPU again. With --quick, a little."""
     site.pin(",".join(map(str, cpus())))
     for share in (0.08,) if harness.quick() else (0.5, 1, 1):
-        load(site.port, scenario_file, WARM_RATE * share, 2 if harness.quick() else 15, seed=99 + int(100 * share))
+        load(site.port, scenario_file, WARM_RATE * share, (1 if harness.shortest() else 2) if harness.quick() else 15, seed=99 + int(100 * share))
     site.pin(str(cpus()[0]))
     if not harness.quick():
         load(site.port, scenario_file, WARM_RATE / 2, 10, seed=98)

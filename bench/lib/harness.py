@@ -65,6 +65,11 @@ def smoke():
     return _smoke
 
 
+def shortest():
+    """Whether --smoke was given to a bench that has it."""
+    return _smoke
+
+
 def quick():
     """Whether --quick or --smoke was given; what else is left on the command line is refused."""
     unknown = [a for a in sys.argv[1:] if a != "--quick"]

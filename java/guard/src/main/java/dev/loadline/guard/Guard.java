@@ -392,7 +392,7 @@ public final class Guard implements AutoCloseable {
 
     /** A tick ended; see {@link GuardThread}. */
     void passed(long nowNanos, Measured measured) {
-        policy.passed(nowNanos, measured, turns.waiting() * turns.perTurnNanos());
+        policy.passed(nowNanos, mode == Mode.OFF ? measured.whileOff() : measured, turns.waiting() * turns.perTurnNanos());
         if (watchdog.completed(nowNanos)) {
             safely(reports::recovered);
         }

@@ -10,6 +10,15 @@ import dev.loadline.guard.policy.Delay;
  * @param reportedToAnyCpuNanos that any guard of the process was told of
  */
 record Measured(Delay.Tick tick, String cpusFrom, long reportedCpuNanos, long reportedToAnyCpuNanos) {
+    /**
+     * The same while the guard is off: its threads run and wait for connections that it is not told of, so that their waiting is nobody's.
+     * Divided among the few events that it knows of it would look like overload.
+     */
+    Measured whileOff() {
+        return new Measured(new Delay.Tick(tick.seconds(), tick.cpus(), tick.cpuNanos(), tick.events(), tick.underWayNanos(), 0, 0, Double.NaN),
+            cpusFrom, reportedCpuNanos, reportedToAnyCpuNanos);
+    }
+
     double seconds() {
         return tick.seconds();
     }

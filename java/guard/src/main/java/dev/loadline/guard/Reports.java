@@ -15,6 +15,8 @@ final class Reports implements GuardMXBean {
     private static final long ERROR_LOG_NANOS = 60_000_000_000L;
     private static final int MOST_KINDS = 100;
     private static final long LEARNT_ENOUGH = 1_000;
+    /** Making the property takes longer than the rest of a tick. */
+    private static final double PUBLISHED_SECONDS = 1;
 
     private final Guard guard;
     private final Counters counters;
@@ -24,6 +26,7 @@ final class Reports implements GuardMXBean {
     /** When an error of a kind was logged last. */
     private final Map<String, Long> errorLoggedNanos = new HashMap<>();
     private boolean saidLearnt;
+    private double unpublishedSeconds;
     private double offeredPerSecond;
     private long lastOffered;
     private Episode episode;
@@ -125,7 +128,11 @@ final class Reports implements GuardMXBean {
             info(ended(episode));
             episode = null;
         }
-        published.publish();
+        unpublishedSeconds += now.seconds();
+        if (first || unpublishedSeconds >= PUBLISHED_SECONDS) {
+            unpublishedSeconds = 0;
+            published.publish();
+        }
         if (episode == null) {
             calm = new Calm(counters.refusedNew.sum(), counters.refusedClaims.sum(), counters.refused(Refused.SHED_REQUEST).sum());
         }

@@ -50,6 +50,19 @@ class GuardTest {
         guard.passed(System.nanoTime(), new Measured(new Delay.Tick(0.25, 1, 240_000_000, 25, 0, waiting * 250e6, 0, 1), "test", 200_000_000, 200_000_000));
     }
 
+    /** While it is off connections come that it is not told of, and its threads wait for them. */
+    @Test
+    void one_that_is_switched_on_takes_nothing_that_was_while_it_was_off_for_overload() {
+        var guard = new Guard("test", GuardSettings.of("cpus=1; mode=off"));
+        for (int i = 0; i < 20; i++) {
+            guard.passed(System.nanoTime(), new Measured(new Delay.Tick(0.25, 1, 180_000_000, 0, 0, 200e6, 0, Double.NaN), "test", 0, 0));
+        }
+        guard.mode(Mode.ENFORCE);
+        assertFalse(guard.snapshot().refusing());
+        assertTrue(served(guard).decided());
+        assertEquals(0, guard.figures().getRefusedNew());
+    }
+
     private static RequestView request(String path) {
         return new RequestView() {
             @Override

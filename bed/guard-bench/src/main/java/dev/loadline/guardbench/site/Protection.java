@@ -17,7 +17,8 @@ import org.apache.tomcat.util.descriptor.web.FilterMap;
  * comes), {@code guarded} (the guard; {@code -Dprotection.guard} holds its options), {@code tomcat-limits},
  * {@code concurrency-limits}, {@code resilience4j}; each peer's figures are properties of their own. Tomcat's limits
  * and virtual threads can be set for each of them.
- * {@code -Dprotection.counts=FILE} has {@link ReplyCounts} written.
+ * {@code -Dprotection.counts=FILE} has {@link ReplyCounts} written; {@code -Dprotection.modes=PIPE} lets {@link ModeSwitch}
+ * set the guard's mode.
  */
 public final class Protection implements ConnectorExtension {
     private static final String GUARDED = "dev.loadline.guard.tomcat.GuardedHttp11Protocol";
@@ -36,6 +37,10 @@ public final class Protection implements ConnectorExtension {
         String counts = System.getProperty("protection.counts");
         if (counts != null && connector.getSecure()) {
             onceInService(connector, () -> count(connector, Path.of(counts)));
+        }
+        String modes = System.getProperty("protection.modes");
+        if (modes != null && connector.getSecure()) {
+            ModeSwitch.listen(Path.of(modes));
         }
         for (String limit : LIMITS) {
             String value = System.getProperty("protection." + limit);

@@ -5,6 +5,7 @@ import dev.loadline.guard.GuardSettings;
 import dev.loadline.guard.RequestClassifier;
 import org.apache.coyote.Adapter;
 import org.apache.coyote.http11.Http11NioProtocol;
+import org.apache.tomcat.util.net.openssl.OpenSSLStatus;
 
 /**
  * HTTP/1.1 over TLS with a guard: {@code <Connector protocol="dev.loadline.guard.tomcat.GuardedHttp11Protocol" …>}.
@@ -75,6 +76,7 @@ public class GuardedHttp11Protocol extends Http11NioProtocol {
             }
             endpoint.guard(guard);
             guard.start();
+            sayInPlaceOfOpenSsl();
         } else {
             LOG.log(System.Logger.Level.WARNING, "loadline-guard: connector " + getName() + " does not speak TLS: its connections"
                 + " are not guarded. Its requests can be: see GuardValve");
@@ -95,6 +97,14 @@ public class GuardedHttp11Protocol extends Http11NioProtocol {
         } finally {
             endpoint.closeAll();
             closeGuard();
+        }
+    }
+
+    /** An administrator who installed OpenSSL must know that this connector does not use it. */
+    private void sayInPlaceOfOpenSsl() {
+        if (endpoint.restricts() && OpenSSLStatus.isAvailable() && OpenSSLStatus.getUseOpenSSL()) {
+            LOG.log(System.Logger.Level.WARNING, "loadline-guard: connector " + getName() + " uses JSSE, where Tomcat would have taken"
+                + " OpenSSL: only JSSE's engines can be told to resume only. To keep OpenSSL, set sslImplementationName on the connector.");
         }
     }
 

@@ -28,6 +28,7 @@ import javax.management.MBeanServer;
 import javax.management.ObjectName;
 import org.apache.catalina.LifecycleException;
 import org.apache.catalina.connector.Connector;
+import org.apache.tomcat.util.net.openssl.OpenSSLStatus;
 import org.junit.jupiter.api.Test;
 
 /** Modes, exemptions, what the refused see, and what happens when the guard itself fails. */
@@ -49,11 +50,8 @@ class ModesTest {
         }
     }
 
-    @Test
-    void a_connector_that_takes_no_more_connections_is_said_in_the_log() throws Exception {
-        List<String> said = new CopyOnWriteArrayList<>();
-        var log = Logger.getLogger("loadline-guard");
-        var handler = new Handler() {
+    private static Handler into(List<String> said) {
+        return new Handler() {
             @Override
             public void publish(LogRecord entry) {
                 said.add(entry.getMessage());
@@ -67,6 +65,37 @@ class ModesTest {
             public void close() {
             }
         };
+    }
+
+    /** As after Tomcat's listener found the library: Tomcat gives OpenSSL to a connector that names no implementation. */
+    @Test
+    void that_openssl_is_not_used_is_said_in_the_log() throws Exception {
+        List<String> said = new CopyOnWriteArrayList<>();
+        var log = Logger.getLogger("loadline-guard");
+        var handler = into(said);
+        log.addHandler(handler);
+        try {
+            try (var server = new TestServer(ALL, TLS)) {
+                assertTrue(stranger(server).served());
+            }
+            assertEquals(0, said.stream().filter(s -> s.contains("OpenSSL")).count(), "there is none");
+            OpenSSLStatus.setUseOpenSSL(true);
+            OpenSSLStatus.setAvailable(true);
+            try (var server = new TestServer(ALL, TLS)) {
+                assertTrue(stranger(server).served());
+            }
+            assertEquals(1, said.stream().filter(s -> s.contains("uses JSSE, where Tomcat would have taken OpenSSL")).count());
+        } finally {
+            OpenSSLStatus.setAvailable(false);
+            log.removeHandler(handler);
+        }
+    }
+
+    @Test
+    void a_connector_that_takes_no_more_connections_is_said_in_the_log() throws Exception {
+        List<String> said = new CopyOnWriteArrayList<>();
+        var log = Logger.getLogger("loadline-guard");
+        var handler = into(said);
         log.addHandler(handler);
         try (var server = new TestServer(ALL, TLS, "maxConnections=3"); var one = new Socket("127.0.0.1", server.port());
              var two = new Socket("127.0.0.1", server.port())) {

@@ -3,16 +3,21 @@ package dev.loadline.guard.cpu;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.OptionalDouble;
+import java.util.Set;
 
 /**
  * The CPU quota of this process's cgroup and of those above it, version 1 and 2. Where the files are is
  * found once; what they say is read each time.
  */
 final class Cgroup {
-    private final List<Path> levels = new ArrayList<>();
+    /** A group's quota. @param period null: version 2, where the quota's file has it */
+    private record Level(Path quota, Path period) {}
+
+    /** Each once: version 1 has its controllers under their own names and under a joint one. */
+    private final Set<Level> levels = new LinkedHashSet<>();
 
     private Cgroup() {}
 
@@ -45,31 +50,42 @@ final class Cgroup {
     private void add(Path root, String path) {
         for (Path level = root.resolve(path.substring(1)).normalize(); level != null && level.startsWith(root);
              level = level.getParent()) {
-            if (Files.exists(level.resolve("cpu.max")) || Files.exists(level.resolve("cpu.cfs_quota_us"))) {
-                levels.add(level);
+            Path group = real(level);
+            Path v2 = group.resolve("cpu.max");
+            Path v1 = group.resolve("cpu.cfs_quota_us");
+            if (Files.exists(v2)) {
+                levels.add(new Level(v2, null));
+            } else if (Files.exists(v1)) {
+                levels.add(new Level(v1, group.resolve("cpu.cfs_period_us")));
             }
+        }
+    }
+
+    private static Path real(Path level) {
+        try {
+            return level.toRealPath();
+        } catch (IOException e) {
+            return level; // it is not there, and nor are its files
         }
     }
 
     /** The smallest quota in CPUs; empty when none is set. */
     OptionalDouble quota() {
         double least = Double.MAX_VALUE;
-        for (Path level : levels) {
+        for (Level level : levels) {
             least = Math.min(least, quota(level));
         }
         return least == Double.MAX_VALUE ? OptionalDouble.empty() : OptionalDouble.of(least);
     }
 
-    private static double quota(Path level) {
+    private static double quota(Level level) {
         try {
-            Path v2 = level.resolve("cpu.max");
-            if (Files.exists(v2)) {
-                String[] part = Files.readString(v2).trim().split(" ");
+            String quota = Files.readString(level.quota).trim();
+            if (level.period == null) {
+                String[] part = quota.split(" ");
                 return part[0].equals("max") ? Double.MAX_VALUE : ratio(part[0], part[1]);
             }
-            String quota = Files.readString(level.resolve("cpu.cfs_quota_us")).trim();
-            return quota.startsWith("-") ? Double.MAX_VALUE
-                : ratio(quota, Files.readString(level.resolve("cpu.cfs_period_us")).trim());
+            return quota.startsWith("-") ? Double.MAX_VALUE : ratio(quota, Files.readString(level.period).trim());
         } catch (IOException | IndexOutOfBoundsException | NumberFormatException e) {
             return Double.MAX_VALUE; // the group is gone or not ours to read: it bounds nothing that we know
         }
