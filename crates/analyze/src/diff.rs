@@ -1,23 +1,26 @@
 //! What changed between two sets of recordings, and whether it is more than noise.
 //!
 //! Terms: a *measure* is a mean that both sides have (time of an endpoint per request, of a statement per call, of a cause
-//! per request); a *part* is its sum and count over one of some consecutive stretches of a recording; the *common factor*
+//! or of a method's code per request); a *part* is its sum and count over one of some consecutive stretches of a recording; the *common factor*
 //! is what most measures changed by alike: the host's speed, or a load that differs.
 //!
-//! The way: [`measures`] reads parts with SQL, [`judge`](mod@judge) says which changes are more than noise, and
-//! [`Diff::render`] prints, [`Diff::html`] draws. Only the first touches files.
+//! The way: [`measures`] reads parts with SQL, [`mod@pair`] puts the two sides together, [`judge`](mod@judge) says which
+//! changes are more than noise, and [`Diff::render`] prints, [`Diff::html`] draws. Only the first touches files.
 
+mod breakdown;
 pub mod judge;
 mod measures;
 mod page;
+mod pair;
 mod render;
 
 use anyhow::{Result, bail};
 use loadline_trace::Trace;
 use serde::Serialize;
 
+pub use breakdown::Portion;
 pub use judge::{Change, Measure, Part, Side, Verdict};
-pub use measures::Lone;
+pub use pair::Lone;
 
 /// The comparison.
 #[derive(Debug, Clone, Serialize)]
@@ -30,6 +33,8 @@ pub struct Diff {
     pub verdict: Verdict,
     /// What only the first side has, and what only the second, the longest first.
     pub only: [Vec<Lone>; 2],
+    /// Where the time of handshakes and requests went, of each side.
+    pub breakdown: [Vec<Portion>; 2],
     /// In one sentence.
     pub summary: String,
 }
@@ -58,7 +63,8 @@ pub fn diff(a: &[Trace], b: &[Trace]) -> Result<Diff> {
     let (of_a, of_b) = (read(a)?, read(b)?);
     let circumstances = circumstances(a, b, &of_a, &of_b);
     let recordings = [&of_a, &of_b].map(|s| s.iter().map(|r| r.recording.clone()).collect());
-    let (measures, only) = measures::pair(of_a, of_b);
+    let breakdown = [&of_a, &of_b].map(|s| breakdown::means(s.iter().map(|r| &r.breakdown)));
+    let (measures, only) = pair::pair(of_a, of_b);
     let verdict = judge::judge(&measures);
     if verdict.changes.is_empty() {
         bail!(
@@ -66,12 +72,13 @@ pub fn diff(a: &[Trace], b: &[Trace]) -> Result<Diff> {
              other often enough"
         );
     }
-    let summary = render::summary(&verdict);
+    let summary = render::summary(&verdict, &only);
     Ok(Diff {
         recordings,
         circumstances,
         verdict,
         only,
+        breakdown,
         summary,
     })
 }

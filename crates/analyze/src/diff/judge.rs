@@ -51,7 +51,7 @@ pub struct Side(pub Vec<Vec<Part>>);
 /// A mean that both sides have.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Measure {
-    /// endpoint, phase, cause, lock, sql, pool, handshake, thread or vm.
+    /// endpoint, phase, cause, lock, sql, handshake, vm, code or waiting in.
     pub kind: &'static str,
     /// Which one.
     pub name: String,
@@ -64,7 +64,7 @@ pub struct Measure {
 /// A measure before and now.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Change {
-    /// endpoint, phase, cause, lock, sql, pool, handshake, thread or vm.
+    /// endpoint, phase, cause, lock, sql, handshake, vm, code or waiting in.
     pub kind: &'static str,
     /// Which one.
     pub name: String,
@@ -131,13 +131,14 @@ fn mean(side: &Side) -> Option<Mean> {
         .collect();
     let known: Vec<&Estimate> = each
         .iter()
-        .filter(|e| e.value > 0.0 && e.freedom > 0 && e.freedom < usize::MAX)
+        .filter(|e| e.value >= 0.0 && e.freedom > 0 && e.freedom < usize::MAX)
         .collect();
-    if known.is_empty() {
+    let n = known.len() as f64;
+    let value = known.iter().map(|e| e.value).sum::<f64>() / n.max(1.0);
+    // Of something that never occurred nothing can be a multiple.
+    if value <= 0.0 {
         return None;
     }
-    let n = known.len() as f64;
-    let value = known.iter().map(|e| e.value).sum::<f64>() / n;
     // Within recordings: standard errors of the parts, pooled.
     let error = |e: &Estimate| e.ci95 / t_quantile(0.975, e.freedom);
     let within = known.iter().map(|e| error(e).powi(2)).sum::<f64>() / (n * n);

@@ -5,45 +5,44 @@ use std::collections::BTreeMap;
 use anyhow::Result;
 use loadline_trace::Trace;
 use loadline_trace::duckdb::Connection;
-use serde::Serialize;
 
 use super::Recording;
-use super::judge::{Measure, Part, Side};
+use super::breakdown::{self, Sums};
+use super::judge::Part;
+use crate::views;
 
 /// Parts of a recording per measure of requests: enough for its batches, and few enough to hold.
 const PARTS: i64 = 64;
 /// Parts per measure of occurrences: those of what is rare are single ones.
 const SINGLE: i64 = 256;
 
-/// Occurrences from which on something that only one side has is no coincidence.
-const FEWEST_ALONE: f64 = 30.0;
-
-/// What occurred on one side only.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Lone {
-    /// As of [`Measure`].
-    pub kind: &'static str,
-    /// Which one.
-    pub name: String,
-    /// `ms per request`, …
-    pub unit: &'static str,
-    /// Mean in that unit.
-    pub mean: f64,
-    /// All together, ms.
-    pub total_ms: f64,
-}
-
 /// Kind, name and unit of a measure.
-type Key = (&'static str, String, &'static str);
+pub type Key = (&'static str, String, &'static str);
+
+/// Kind, unit, and SQL of `name, begin_ns, ms`.
+type Question = (&'static str, &'static str, &'static str);
+
+/// The parts of a measure in a recording.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Parts {
+    /// In the order of time.
+    pub parts: Vec<Part>,
+    /// Occurrences behind them: calls, waits, samples.
+    pub seen: f64,
+}
 
 /// A recording and its measures.
 pub struct Read {
     pub recording: Recording,
-    parts: BTreeMap<Key, Vec<Part>>,
+    /// What occurred.
+    pub parts: BTreeMap<Key, Parts>,
+    /// Per kind and unit of those measures that are shares of something, the parts of one that did not occur.
+    pub nothing: BTreeMap<(&'static str, &'static str), Vec<Part>>,
+    pub breakdown: Sums,
 }
 
 /// Measures whose occurrences are rows with a duration: kind, unit, and SQL of `name, begin_ns, ms`.
-const PER_OCCURRENCE: [(&str, &str, &str); 4] = [
+const PER_OCCURRENCE: [Question; 4] = [
     (
         "endpoint",
         "ms per request",
@@ -67,7 +66,7 @@ const PER_OCCURRENCE: [(&str, &str, &str); 4] = [
 ];
 
 /// Measures that are shares of all requests: kind, unit, and SQL of `name, begin_ns, ms`, per request.
-const PER_REQUEST: [(&str, &str, &str); 3] = [
+const PER_REQUEST: [Question; 5] = [
     (
         "phase",
         "ms per request",
@@ -86,44 +85,93 @@ const PER_REQUEST: [(&str, &str, &str); 3] = [
         "SELECT class AS name, begin_ns, ms(end_ns - begin_ns) AS ms FROM waits
          WHERE class IS NOT NULL AND (kind = 'monitor_enter' OR (kind = 'park' AND owner IS NOT NULL))",
     ),
+    (CODE, "ms of CPU per request", CPU),
+    (
+        WAITING,
+        "ms per request",
+        "SELECT code AS name, begin_ns, ms(end_ns - begin_ns) AS ms FROM wait_code WHERE request IS NOT NULL",
+    ),
 ];
+
+/// What ran on a CPU, by the innermost method that is not the JDK's.
+pub const CODE: &str = "code";
+/// What requests waited in, likewise, where the stacks of waits were taken.
+pub const WAITING: &str = "waiting in";
+const CPU: &str = "SELECT c.code AS name, s.ts_ns AS begin_ns, ms(s.weight) AS ms FROM samples s JOIN stack_code c USING (stack) WHERE s.kind = 'cpu'";
+/// Of a recording without requests: its samples as shares of time.
+const PER_TIME: Question = (CODE, "% of a CPU", CPU);
+/// What they are counted in, ms: so that a mean is per cent.
+const PER_CENT_MS: f64 = 100.0;
 
 /// Reads a recording.
 pub fn read(trace: &Trace) -> Result<Read> {
-    let db = trace.sql()?;
+    let db = views::open(trace)?;
     let mut parts = BTreeMap::new();
     for (kind, unit, rows) in PER_OCCURRENCE {
         // Parts of equally many occurrences.
         let sql = format!(
-            "SELECT name, tile, sum(ms), count(*)::DOUBLE FROM
+            "SELECT name, sum(ms), count(*)::DOUBLE, count(*)::DOUBLE FROM
                (SELECT name, ms, ntile({SINGLE}) OVER (PARTITION BY name ORDER BY begin_ns) AS tile FROM ({rows}))
-             GROUP BY ALL ORDER BY name, tile"
+             GROUP BY name, tile ORDER BY name, tile"
         );
         collect(&db, &sql, kind, unit, &mut parts)?;
     }
-    let requests: i64 = db.query_row(
-        "SELECT count(*) FROM spans WHERE kind = 'request' AND complete",
-        [],
-        |r| r.get(0),
-    )?;
-    if requests > 0 {
-        let length = trace.meta.duration_ns().max(1);
-        let tile = format!(
-            "least(((begin_ns - {}) * {PARTS}) // {length}, {PARTS} - 1)",
-            trace.meta.begin_ns
+    let (shares, of) = shares(&db, trace)?;
+    let none: Vec<Part> = second(&db, &of)?.into_iter().map(|n| (0.0, n)).collect();
+    let mut nothing = BTreeMap::new();
+    let tile = tile(trace);
+    for (kind, unit, rows) in shares {
+        // Parts of equal time; one in which this did not occur counts.
+        let sql = format!(
+            "WITH v AS (SELECT name, {tile} AS tile, sum(ms) AS ms, count(*) AS seen FROM ({rows}) GROUP BY ALL),
+                  names AS (SELECT DISTINCT name FROM v), tiles AS ({of})
+             SELECT names.name, coalesce(v.ms, 0.0), n, coalesce(v.seen, 0)::DOUBLE FROM names CROSS JOIN tiles
+             LEFT JOIN v ON v.name = names.name AND v.tile = tiles.tile ORDER BY names.name, tiles.tile"
         );
-        for (kind, unit, rows) in PER_REQUEST {
-            // Parts of equal time; one without this cause, but with requests, counts.
-            let sql = format!(
-                "WITH r AS (SELECT {tile} AS tile, count(*)::DOUBLE AS n FROM spans WHERE kind = 'request' AND complete GROUP BY 1),
-                      v AS (SELECT name, {tile} AS tile, sum(ms) AS ms FROM ({rows}) GROUP BY ALL),
-                      names AS (SELECT DISTINCT name FROM v)
-                 SELECT names.name, r.tile, coalesce(v.ms, 0.0), r.n FROM names CROSS JOIN r
-                 LEFT JOIN v ON v.name = names.name AND v.tile = r.tile ORDER BY 1, 2"
-            );
-            collect(&db, &sql, kind, unit, &mut parts)?;
-        }
+        collect(&db, &sql, kind, unit, &mut parts)?;
+        nothing.insert((kind, unit), none.clone());
     }
+    Ok(Read {
+        recording: recording(&db, trace)?,
+        breakdown: breakdown::read(&db)?,
+        parts,
+        nothing,
+    })
+}
+
+/// The part of a recording that `begin_ns` lies in, in SQL.
+fn tile(trace: &Trace) -> String {
+    let length = trace.meta.duration_ns().max(1);
+    format!(
+        "least(greatest(((begin_ns - {}) * {PARTS}) // {length}, 0), {PARTS} - 1)",
+        trace.meta.begin_ns
+    )
+}
+
+/// The measures that are shares of this recording's requests or, without any, of its time; and SQL of what each part of it
+/// has of those: `tile, n`, in order.
+fn shares(db: &Connection, trace: &Trace) -> Result<(Vec<Question>, String)> {
+    if requests(db)? == 0 {
+        let each = trace.meta.duration_ns() as f64 / 1e6 / PARTS as f64 / PER_CENT_MS;
+        let of =
+            format!("SELECT range AS tile, {each}::DOUBLE AS n FROM range({PARTS}) ORDER BY tile");
+        return Ok((vec![PER_TIME], of));
+    }
+    let tile = tile(trace);
+    let of = format!(
+        "SELECT range AS tile, coalesce(n, 0.0) AS n FROM range({PARTS}) LEFT JOIN
+           (SELECT {tile} AS tile, count(*)::DOUBLE AS n FROM spans WHERE kind = 'request' AND complete GROUP BY 1) ON tile = range
+         ORDER BY 1"
+    );
+    Ok((PER_REQUEST.to_vec(), of))
+}
+
+fn requests(db: &Connection) -> Result<i64> {
+    let sql = "SELECT count(*) FROM spans WHERE kind = 'request' AND complete";
+    Ok(db.query_row(sql, [], |r| r.get(0))?)
+}
+
+fn recording(db: &Connection, trace: &Trace) -> Result<Recording> {
     let grown = |scope: &str, name: &str| -> Result<Option<f64>> {
         Ok(db.query_row(
             "SELECT max(value) - min(value) FROM counters WHERE scope = ? AND name = ?",
@@ -132,78 +180,43 @@ pub fn read(trace: &Trace) -> Result<Read> {
         )?)
     };
     let machine = trace.meta.seconds().max(1e-9) * f64::from(trace.meta.machine.cpus.max(1));
-    let recording = Recording {
+    Ok(Recording {
         trace: trace.dir.display().to_string(),
         seconds: trace.meta.seconds(),
-        requests_per_s: requests as f64 / trace.meta.seconds().max(1e-9),
+        requests_per_s: requests(db)? as f64 / trace.meta.seconds().max(1e-9),
         others: grown("machine", "others_seconds")?.map(|s| s / machine),
         steal: grown("machine", "steal_seconds")?.map(|s| s / machine),
-    };
-    Ok(Read { recording, parts })
+    })
 }
 
+/// Rows of `name, sum, count, seen`, those of a name together and in the order of time.
 fn collect(
     db: &Connection,
     sql: &str,
     kind: &'static str,
     unit: &'static str,
-    into: &mut BTreeMap<Key, Vec<Part>>,
+    into: &mut BTreeMap<Key, Parts>,
 ) -> Result<()> {
     let mut statement = db.prepare(sql)?;
     let rows = statement.query_map([], |r| {
         Ok((
             r.get::<_, String>(0)?,
-            (r.get::<_, f64>(2)?, r.get::<_, f64>(3)?),
+            (r.get(1)?, r.get(2)?),
+            r.get::<_, f64>(3)?,
         ))
     })?;
     for row in rows {
-        let (name, part) = row?;
-        into.entry((kind, name, unit)).or_default().push(part);
+        let (name, part, seen) = row?;
+        let of = into.entry((kind, name, unit)).or_default();
+        of.parts.push(part);
+        of.seen += seen;
     }
     Ok(())
 }
 
-/// Measures that both sides have, and what only one has.
-pub fn pair(a: Vec<Read>, b: Vec<Read>) -> (Vec<Measure>, [Vec<Lone>; 2]) {
-    let mut all: BTreeMap<Key, [Side; 2]> = BTreeMap::new();
-    for (side, reads) in [a, b].into_iter().enumerate() {
-        for read in reads {
-            for (key, parts) in read.parts {
-                all.entry(key).or_default()[side].0.push(parts);
-            }
-        }
-    }
-    let mut both = Vec::new();
-    let mut lone = [Vec::new(), Vec::new()];
-    for ((kind, name, unit), sides) in all {
-        match sides.iter().position(|s| s.0.is_empty()) {
-            None => both.push(Measure {
-                kind,
-                name,
-                unit,
-                sides,
-            }),
-            Some(missing) => {
-                let there = 1 - missing;
-                let (ms, count) = sides[there]
-                    .0
-                    .iter()
-                    .flatten()
-                    .fold((0.0, 0.0), |(ms, n), part| (ms + part.0, n + part.1));
-                if count >= FEWEST_ALONE {
-                    lone[there].push(Lone {
-                        kind,
-                        name,
-                        unit,
-                        mean: ms / count,
-                        total_ms: ms,
-                    });
-                }
-            }
-        }
-    }
-    for side in &mut lone {
-        side.sort_by(|x, y| y.total_ms.total_cmp(&x.total_ms));
-    }
-    (both, lone)
+/// The second column.
+fn second(db: &Connection, sql: &str) -> Result<Vec<f64>> {
+    let mut statement = db.prepare(sql)?;
+    let rows = statement.query_map([], |r| r.get(1))?;
+    Ok(rows.collect::<Result<_, _>>()?)
 }

@@ -1,5 +1,7 @@
 //! The comparison as a page: both sides beside each other; self-contained, light and dark.
 
+mod breakdown;
+
 use loadline_plot::{Drawing, STYLE, escape};
 
 use super::judge::Change;
@@ -41,6 +43,7 @@ impl Diff {
             true => "<p class=note>None.</p>".into(),
             false => format!("<div class=panel>{}</div>", table(&real)),
         };
+        page += &breakdown::html(&self.breakdown);
         if !noise.is_empty() {
             page += &format!(
                 "<h2>Not told from noise</h2><details class=panel><summary>{} measures, the surest first</summary>{}</details>",
@@ -190,7 +193,7 @@ fn whisker(c: &Change) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::diff::Verdict;
+    use crate::diff::{Portion, Verdict};
 
     fn change(name: &str, change: f64, interval: [f64; 2], real: bool) -> Change {
         Change {
@@ -205,6 +208,14 @@ mod tests {
             p: 0.0,
             real,
             weight: 1.0,
+        }
+    }
+
+    fn portion(phase: &str, cause: &str, ms: f64) -> Portion {
+        Portion {
+            phase: phase.into(),
+            cause: cause.into(),
+            ms,
         }
     }
 
@@ -240,6 +251,16 @@ mod tests {
                     total_ms: 700.0,
                 }],
             ],
+            breakdown: [
+                vec![
+                    portion("service", "running", 2.0),
+                    portion("sql", "socket", 4.0),
+                ],
+                vec![
+                    portion("service", "running", 2.0),
+                    portion("sql", "socket", 6.0),
+                ],
+            ],
             summary: "sql SELECT <x> takes +50%".into(),
         };
         let page = diff.html();
@@ -255,6 +276,9 @@ mod tests {
             "1 measures",
             "GET /new",
             "compare: 3.",
+            "SQL · before",
+            ">6.00 ms<",
+            "class=\"c-socket\"",
         ] {
             assert!(page.contains(part), "{part} in {page}");
         }

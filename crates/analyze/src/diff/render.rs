@@ -1,7 +1,8 @@
 //! The comparison as text.
 
-use super::Diff;
 use super::judge::{Change, Verdict};
+use super::measures::{CODE, WAITING};
+use super::{Diff, Lone};
 use crate::report::page::wrap;
 use crate::report::table::{Align, Table, fit, ms};
 
@@ -15,9 +16,11 @@ const LONE: usize = 5;
 const LINE: usize = 98;
 
 /// From the most to the least specific: what a change is named after when several are sure.
-const SPECIFIC: [&str; 7] = [
+const SPECIFIC: [&str; 9] = [
     "sql",
     "lock",
+    CODE,
+    WAITING,
     "handshake",
     "vm",
     "endpoint",
@@ -39,7 +42,34 @@ pub fn percent(change: f64) -> String {
 }
 
 /// What changed, in one sentence.
-pub fn summary(verdict: &Verdict) -> String {
+pub fn summary(verdict: &Verdict, only: &[Vec<Lone>; 2]) -> String {
+    changed(verdict) + &new_code(only)
+}
+
+/// The code of one side only that takes most: a method that is new, or no longer called, is no change of a mean.
+fn new_code(only: &[Vec<Lone>; 2]) -> String {
+    let of = |side: usize| {
+        only[side]
+            .iter()
+            .filter(|l| l.kind == CODE)
+            .map(move |l| (side, l))
+    };
+    let most = of(0)
+        .chain(of(1))
+        .max_by(|(_, a), (_, b)| a.total_ms.total_cmp(&b.total_ms));
+    let Some((side, code)) = most else {
+        return String::new();
+    };
+    format!(
+        "; {} runs only {}, {} {}",
+        fit(&code.name, 60),
+        ["before", "now"][side],
+        ms(code.mean),
+        code.unit
+    )
+}
+
+fn changed(verdict: &Verdict) -> String {
     let mut real: Vec<&Change> = verdict.real().collect();
     let common = if (verdict.common - 1.0).abs() >= 0.03 && verdict.changes.len() >= 8 {
         format!(
@@ -69,13 +99,14 @@ pub fn summary(verdict: &Verdict) -> String {
     };
     let [low, high] = first.interval;
     format!(
-        "{common}{} {} takes {} ({} to {}): {} ms before, {} now{others}",
+        "{common}{} {} takes {} ({} to {}): {} {} before, {} now{others}",
         first.kind,
         fit(&first.name, 60),
         percent(first.change),
         percent(low),
         percent(high),
         ms(first.before),
+        first.unit.split(" per ").next().unwrap_or_default(),
         ms(first.now),
     )
 }

@@ -7,7 +7,7 @@ use loadline_trace::Trace;
 
 use crate::{Usage, show};
 
-/// Compare recordings: what changed per endpoint, phase, cause, lock and SQL statement, and whether it is more than noise
+/// Compare recordings: what changed per endpoint, phase, cause, lock, SQL statement and method, and whether it is more than noise
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  \
     loadline diff monday.trace tuesday.trace\n  \
