@@ -19,12 +19,14 @@
 //!
 //! Invariant: the durations of a span's rows add up to the span's.
 
-use loadline_trace::tables::Breakdown;
-use rustc_hash::FxHashMap;
+use std::cell::Cell;
 
+use loadline_trace::tables::Breakdown;
+
+use crate::bounded::{Grouped, List, Room, Sorter};
 use crate::intervals::{Places, flatten};
 use crate::model::{Cause, Interval, State};
-use crate::spans::finish::{by_span, within};
+use crate::spans::finish::{BySpan, within};
 use crate::spans::gaps::{Gap, With};
 use crate::spans::{Kind, Name, Output, Part, Span};
 
@@ -94,32 +96,34 @@ impl Phase {
 /// What threads did.
 pub struct Doings<'a> {
     /// States of each thread, gapless.
-    pub states: &'a [Vec<Interval>],
+    pub states: &'a Grouped<Interval>,
     /// Of each thread, whether it waits for descriptors on behalf of others.
     pub pollers: &'a [bool],
     /// Whether a blocked interval was spent in a poll.
     pub polls: &'a dyn Fn(&Interval) -> bool,
     /// Of `states`, where the last look-ups ended.
     pub places: &'a Places,
+    /// How many states were looked at.
+    pub looked: Cell<usize>,
 }
 
 /// Hands on the rows of every connection, handshake and request, by span, until one is refused.
 pub fn rows<E>(
     from: &Output,
     doings: &Doings,
+    room: &Room,
     mut out: impl FnMut(Breakdown) -> Result<(), E>,
 ) -> Result<(), E> {
     let spans = &from.spans;
-    let inner = Inner::of(spans);
-    let visits = by_span(&from.visits);
-    let gaps: FxHashMap<u32, &[Gap]> = from
-        .gaps
-        .chunk_by(|a, b| a.connection == b.connection)
-        .map(|group| (group[0].connection, group))
-        .collect();
-    let mut pieces_left = &from.pieces[..];
+    let mut inside = inside(spans, room).peekable();
+    let visits = BySpan::new(&from.visits, |v| v.span);
+    let gaps = BySpan::new(&from.gaps, |g| g.connection);
+    let pieces_of = BySpan::new(&from.pieces, |p| p.span);
     let mut over: Vec<(i64, i64, Phase)> = Vec::new();
-    for (id, s) in (0u32..).zip(spans) {
+    for (id, s) in (0u32..).zip(spans.iter()) {
+        if id.is_multiple_of(LET_GO_AFTER) {
+            from.let_go();
+        }
         let base = match s.kind {
             Kind::Connection => Phase::Idle,
             Kind::TlsHandshake => Phase::of_handshake(s),
@@ -127,23 +131,16 @@ pub fn rows<E>(
             _ => continue,
         };
         over.clear();
-        over.extend(inner.of_span(id).iter().filter_map(|&i| {
+        while let Some((_, i)) = inside.next_if(|(outer, _)| *outer == id) {
             let s = &spans[i as usize];
-            Some((s.begin_ns, s.end_ns, Phase::of(s)?))
-        }));
+            over.extend(Phase::of(s).map(|phase| (s.begin_ns, s.end_ns, phase)));
+        }
         let phases = flatten(s.begin_ns, s.end_ns, base, &over);
         let within_it = |pieces: &[Part]| within(pieces, s.begin_ns, s.end_ns);
-        let visits_of = |connection| visits.get(&connection).copied().unwrap_or_default();
         let pieces = match (s.kind, s.connection()) {
-            (Kind::Connection, _) => within_it(visits_of(id)),
-            (Kind::Request, _) => {
-                // Sorted by span, as the spans are.
-                let from = pieces_left.iter().take_while(|p| p.span < id).count();
-                let (own, left) = split_where(&pieces_left[from..], |p| p.span == id);
-                pieces_left = left;
-                within_it(own)
-            }
-            (_, Some(connection)) => within_it(visits_of(connection)),
+            (Kind::Connection, _) => within_it(visits.get(id)),
+            (Kind::Request, _) => within_it(pieces_of.get(id)),
+            (_, Some(connection)) => within_it(visits.get(connection)),
             // A handshake outside any connection, on one thread.
             (_, None) => vec![Part::new(id, s.thread, s.begin_ns, s.end_ns, None)],
         };
@@ -151,9 +148,7 @@ pub fn rows<E>(
             Kind::Connection => Some(id),
             _ => s.connection(),
         };
-        let gaps = connection
-            .and_then(|c| gaps.get(&c).copied())
-            .unwrap_or_default();
+        let gaps = connection.map_or(&[][..], |c| gaps.get(c));
         for ((phase, cause), duration_ns) in partition(&phases, &pieces, gaps, doings) {
             out(Breakdown {
                 span: i64::from(id),
@@ -167,57 +162,31 @@ pub fn rows<E>(
     Ok(())
 }
 
-/// The first items, as long as they are `so`, and the rest.
-fn split_where<T>(items: &[T], so: impl Fn(&T) -> bool) -> (&[T], &[T]) {
-    items.split_at(items.iter().take_while(|i| so(i)).count())
-}
+/// After so many spans the pages that were touched are let go.
+const LET_GO_AFTER: u32 = 1 << 15;
 
-/// The spans that are phases inside each connection and each request, in the order of their ids.
-struct Inner {
-    /// Of each span, where its own begin in `inside`; and the end of all.
-    first: Vec<u32>,
-    inside: Vec<u32>,
-}
-
-impl Inner {
-    fn of(spans: &[Span]) -> Inner {
-        let mut first = vec![0u32; spans.len() + 1];
-        each_inside(spans, |outer, _| first[outer] += 1);
-        let mut sum = 0;
-        for place in &mut first {
-            sum += std::mem::replace(place, sum);
-        }
-        let mut inside = vec![0; sum as usize];
-        each_inside(spans, |outer, inner| {
-            inside[first[outer] as usize] = inner;
-            first[outer] += 1;
-        });
-        // Now each place is that of the next span.
-        first.rotate_right(1);
-        first[0] = 0;
-        Inner { first, inside }
+/// The spans that are phases inside each connection and each request: pairs of ids, sorted.
+fn inside(spans: &List<Span>, room: &Room) -> impl Iterator<Item = (u32, u32)> {
+    let mut pairs = Sorter::new(room, |pair: &(u32, u32)| *pair);
+    for at in 0..spans.len() {
+        spans.pace(at);
+        each_around(spans, at, |outer| pairs.push((outer, at as u32)));
     }
-
-    fn of_span(&self, id: u32) -> &[u32] {
-        let id = id as usize;
-        &self.inside[self.first[id] as usize..self.first[id + 1] as usize]
-    }
+    pairs.sorted()
 }
 
-/// Each connection or request with each span that is a phase in it.
-fn each_inside(spans: &[Span], mut each: impl FnMut(usize, u32)) {
-    for (s, inner) in spans.iter().zip(0..) {
-        if Phase::of(s).is_none() {
-            continue;
+/// Each connection or request in which a span lies that is a phase.
+fn each_around(spans: &[Span], at: usize, mut each: impl FnMut(u32)) {
+    if Phase::of(&spans[at]).is_none() {
+        return;
+    }
+    let mut up = spans[at].parent();
+    while let Some(p) = up {
+        let outer = &spans[p as usize];
+        if matches!(outer.kind, Kind::Request | Kind::Connection) {
+            each(p);
         }
-        let mut up = s.parent();
-        while let Some(p) = up {
-            let outer = &spans[p as usize];
-            if matches!(outer.kind, Kind::Request | Kind::Connection) {
-                each(p as usize, inner);
-            }
-            up = outer.parent();
-        }
+        up = outer.parent();
     }
 }
 
@@ -279,10 +248,12 @@ impl Doings<'_> {
         end: i64,
         mut each: impl FnMut(Option<&Interval>, i64),
     ) {
-        let states = self.states.get(thread).map_or(&[][..], Vec::as_slice);
+        let states = self.states.get(thread).unwrap_or_default();
         let mut at = begin;
         let from = self.places.first(thread, states, |i| i.end > begin);
         for i in states[from..].iter().take_while(|i| i.begin < end) {
+            self.looked.set(self.looked.get() + 1);
+            self.states.pace(self.looked.get());
             let (b, e) = (i.begin.max(at), i.end.min(end));
             each(None, b - at);
             each(Some(i), e - b);
@@ -413,10 +384,11 @@ mod tests {
         states: &[Vec<Interval>],
     ) -> Vec<((Phase, Cause), i64)> {
         let doings = Doings {
-            states,
+            states: &states.into(),
             pollers: &[false, true],
             polls: &|i| i.syscall == IN_POLL,
             places: &Places::new(states.len()),
+            looked: Cell::default(),
         };
         partition(phases, pieces, gaps, &doings)
     }

@@ -26,12 +26,12 @@
 //! Work is a visit, a request, a service, a statement, a pool wait, or a span of the application.
 //! Intervals that are not blocked have their state as their cause.
 
-use loadline_trace::tables::Wait;
+use std::sync::Arc;
 
 use crate::intervals::{Cursor, flatten};
 use crate::model::{Cause, Interval, NONE, OFF_CARRIER, State};
 use crate::syscalls::{Class, Names};
-use crate::waits::is_lock;
+use crate::waits::{Wait, is_lock};
 
 /// How long before the reported start of a pause its safepoint may stop a thread.
 const TO_SAFEPOINT_NS: i64 = 20_000_000;
@@ -45,6 +45,8 @@ const SOCKETS: &str = "sun.nio.ch.Poller";
 pub struct Facts<'a> {
     /// All waits of the trace; a wait's index is its id.
     pub waits: &'a [Wait],
+    /// Text of a string id, as the class of a wait is.
+    pub text: &'a dyn Fn(u32) -> Option<Arc<str>>,
     /// Those of this thread.
     pub own: &'a [u32],
     /// When it was at work; disjoint.
@@ -84,48 +86,69 @@ pub fn from_waits(begin: i64, end: i64, waits: &[Wait], own: &[u32]) -> Vec<Inte
         .collect()
 }
 
-/// Gives every interval its cause, and the blocked ones the wait that explains them.
-pub fn explain(states: &mut [Interval], facts: &Facts) {
-    let mut work = Cursor::new(facts.work);
-    let mut pool = Cursor::new(facts.pool);
-    let mut open: Vec<u32> = Vec::new(); // waits that have begun, the innermost last
-    let mut next = 0;
-    for i in states {
-        i.cause = match i.state {
-            State::Running => Cause::Running,
-            State::Runnable | State::Preempted => Cause::Runnable,
-            State::Unknown => Cause::Unknown,
-            State::Carrying => Cause::Carrying,
-            State::Blocked | State::Uninterruptible => {
-                while let Some(&w) = facts.own.get(next)
-                    && facts.waits[w as usize].begin_ns <= i.begin
-                {
-                    open.push(w);
-                    next += 1;
-                }
-                while open
-                    .last()
-                    .is_some_and(|&w| facts.waits[w as usize].end_ns <= i.begin)
-                {
-                    open.pop();
-                }
-                let wait = open.last().copied();
-                i.wait = wait.unwrap_or(NONE);
-                let (working, in_pool) = (work.covers(i.begin), pool.covers(i.begin));
-                if i.state == State::Uninterruptible {
-                    Cause::File
-                } else if let Some(w) = wait {
-                    of_wait(i, &facts.waits[w as usize], working, in_pool, facts)
-                } else {
-                    of_call(i, working, in_pool, facts)
-                }
-            }
-        };
+/// Gives the intervals of one thread their causes, one after another, and the blocked ones the wait that explains them.
+pub struct Explainer<'a> {
+    facts: &'a Facts<'a>,
+    work: Cursor<'a>,
+    pool: Cursor<'a>,
+    /// Waits that have begun, the innermost last.
+    open: Vec<u32>,
+    /// The next of the thread's own waits.
+    next: usize,
+}
+
+impl<'a> Explainer<'a> {
+    /// Before the first interval.
+    pub fn new(facts: &'a Facts<'a>) -> Explainer<'a> {
+        Explainer {
+            facts,
+            work: Cursor::new(facts.work),
+            pool: Cursor::new(facts.pool),
+            open: Vec::new(),
+            next: 0,
+        }
+    }
+
+    /// Explains the next intervals.
+    pub fn explain(&mut self, states: &mut [Interval]) {
+        for i in states {
+            i.cause = match i.state {
+                State::Running => Cause::Running,
+                State::Runnable | State::Preempted => Cause::Runnable,
+                State::Unknown => Cause::Unknown,
+                State::Carrying => Cause::Carrying,
+                State::Blocked | State::Uninterruptible => self.of_blocked(i),
+            };
+        }
+    }
+
+    fn of_blocked(&mut self, i: &mut Interval) -> Cause {
+        let facts = self.facts;
+        while let Some(&w) = facts.own.get(self.next)
+            && facts.waits[w as usize].begin_ns <= i.begin
+        {
+            self.open.push(w);
+            self.next += 1;
+        }
+        while (self.open.last()).is_some_and(|&w| facts.waits[w as usize].end_ns <= i.begin) {
+            self.open.pop();
+        }
+        let wait = self.open.last().copied();
+        i.wait = wait.unwrap_or(NONE);
+        let working = self.work.covers(i.begin);
+        let in_pool = self.pool.covers(i.begin);
+        if i.state == State::Uninterruptible {
+            Cause::File
+        } else if let Some(w) = wait {
+            of_wait(i, &facts.waits[w as usize], working, in_pool, facts)
+        } else {
+            of_call(i, working, in_pool, facts)
+        }
     }
 }
 
 fn of_wait(i: &Interval, w: &Wait, working: bool, in_pool: bool, facts: &Facts) -> Cause {
-    if is_lock(w) {
+    if is_lock(w, (facts.text)(w.class).as_deref()) {
         Cause::Lock
     } else if in_pool {
         Cause::Pool
@@ -140,7 +163,7 @@ fn of_wait(i: &Interval, w: &Wait, working: bool, in_pool: bool, facts: &Facts) 
 /// parked on.
 fn peer_is_waited_for(i: &Interval, w: &Wait, facts: &Facts) -> bool {
     if i.waker == NONE {
-        w.class.as_deref() == Some(SOCKETS)
+        (facts.text)(w.class).as_deref() == Some(SOCKETS)
     } else {
         (facts.is_poller)(i.waker, i.end)
     }
@@ -221,20 +244,23 @@ mod tests {
     use super::*;
     use crate::waits::{MONITOR_ENTER, MONITOR_WAIT, PARK};
 
-    fn wait(begin: i64, end: i64, kind: &'static str, owner: Option<i64>) -> Wait {
+    fn wait(begin: i64, end: i64, kind: &'static str, owner: Option<u32>) -> Wait {
         Wait {
-            id: 0,
             thread: 0,
             begin_ns: begin,
             end_ns: end,
             kind,
-            class: None,
+            class: 0,
             object: None,
             owner,
             notifier: None,
             outcome: "acquired",
             stack: None,
         }
+    }
+
+    fn explain(states: &mut [Interval], facts: &Facts) {
+        Explainer::new(facts).explain(states);
     }
 
     struct Case {
@@ -266,6 +292,7 @@ mod tests {
             &mut states,
             &Facts {
                 waits: &case.waits,
+                text: &|_| None,
                 own: &own,
                 work: &case.work,
                 pool: &case.pool,
@@ -418,6 +445,7 @@ mod tests {
             }];
             let facts = Facts {
                 waits: &[],
+                text: &|_| None,
                 own: &[],
                 work: &case.work,
                 pool: &[],
@@ -447,6 +475,7 @@ mod tests {
         let names = Names::new();
         let facts = |vm_thread| Facts {
             waits: &[],
+            text: &|_| None,
             own: &[],
             work: &[],
             pool: &[],

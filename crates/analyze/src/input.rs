@@ -104,15 +104,27 @@ impl Spool {
     fn chunks(&self) -> Chunks<'_> {
         match (&self.0, self.header()) {
             (Some(spool), Some(header)) => {
-                Chunks::of(&spool[..header.extent(spool.len() as u64) as usize])
+                let mut looked_at = 0;
+                Chunks::read(
+                    &spool[..header.extent(spool.len() as u64) as usize],
+                    &mut || {
+                        looked_at += 1;
+                        if looked_at % LET_GO_AFTER_CHUNKS == 0 {
+                            let_go(spool);
+                        }
+                    },
+                )
             }
             _ => Chunks::default(),
         }
     }
 }
 
-/// After so many records their pages are let go: tens of megabytes.
-const LET_GO_AFTER: u32 = 1 << 20;
+/// After so many records their pages are let go: some megabytes.
+const LET_GO_AFTER: u32 = 1 << 17;
+
+/// Of the agent's chunks so many, of 64 KiB.
+const LET_GO_AFTER_CHUNKS: u32 = 64;
 
 /// Records out of mapped spools, in bounded memory: now and then the pages that were read are let go. They come back
 /// from the file if they are read again.

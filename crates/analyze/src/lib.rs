@@ -14,8 +14,10 @@
 //! The way: [`build`] reads the spools (`input`), rebuilds states from kernel records (`states`),
 //! learns who is who (`threads`), pairs waits (`waits`) and server events (`spans`), says why each
 //! blocked interval was blocked (`cause`), and partitions connections and requests (`breakdown`).
-//! All of these are functions over slices; only `build`, `input` and the queries touch files.
+//! All of these are functions over slices; what these are slices of may be longer than memory (`bounded`). Beside
+//! that only `build`, `input` and the queries touch files.
 
+mod bounded;
 mod breakdown;
 mod build;
 mod causes;

@@ -6,6 +6,7 @@ use loadline_trace::spool::agent::{Event, kind as ev};
 use loadline_trace::spool::procfs::Line;
 use loadline_trace::tables::{Counter, Mark};
 
+use crate::bounded::{Room, Sorter};
 use crate::model::NONE;
 
 /// Counters as they were read, cut to the recording, and the CPU time of everybody else.
@@ -101,21 +102,58 @@ pub fn cpu_changes(proc: &[Line], main: Option<u32>, begin: i64, end: i64) -> Ve
     marks
 }
 
-/// The mark that an event of the application is.
-pub fn mark(
-    e: &Event,
+/// A mark of the application.
+#[derive(Debug, Clone, Copy)]
+pub struct Noted {
+    ts_ns: i64,
+    value: i64,
     thread: u32,
-    begin: i64,
-    end: i64,
-    text: &dyn Fn(u32) -> Option<Arc<str>>,
-) -> Option<Mark> {
-    // Those from before the recording are there for what connections were at.
-    (e.kind == ev::APP_EVENT && e.ts >= begin && thread != NONE).then(|| Mark {
-        ts_ns: e.ts.clamp(begin, end),
-        thread: i64::from(thread),
-        kind: text(e.c).unwrap_or_else(|| "event".into()),
-        value: e.a as i64,
-        text: None,
+    /// String id of its kind.
+    kind: u32,
+}
+
+impl Noted {
+    /// The mark that an event of the application is.
+    pub fn of(e: &Event, thread: u32, begin: i64, end: i64) -> Option<Noted> {
+        // Those from before the recording are there for what connections were at.
+        (e.kind == ev::APP_EVENT && e.ts >= begin && thread != NONE).then(|| Noted {
+            ts_ns: e.ts.clamp(begin, end),
+            value: e.a as i64,
+            thread,
+            kind: e.c,
+        })
+    }
+
+    fn row(&self, text: &dyn Fn(u32) -> Option<Arc<str>>) -> Mark {
+        Mark {
+            ts_ns: self.ts_ns,
+            thread: i64::from(self.thread),
+            kind: text(self.kind).unwrap_or_else(|| "event".into()),
+            value: self.value,
+            text: None,
+        }
+    }
+}
+
+/// Marks of the application by time.
+pub type ByTime = Sorter<Noted, fn(&Noted) -> i64>;
+
+/// No mark yet.
+pub fn no_marks(room: &Room) -> ByTime {
+    Sorter::new(room, |n| n.ts_ns)
+}
+
+/// Marks of the application and others, these by time, as one table.
+pub fn marks<'a>(
+    noted: ByTime,
+    others: Vec<Mark>,
+    text: &'a dyn Fn(u32) -> Option<Arc<str>>,
+) -> impl Iterator<Item = Mark> + 'a {
+    let (mut noted, mut others) = (noted.sorted().peekable(), others.into_iter().peekable());
+    std::iter::from_fn(move || {
+        let next = noted.peek().map(|n| n.ts_ns);
+        let other = others.next_if(|o| next.is_none_or(|ts| o.ts_ns < ts));
+        other.or_else(|| noted.next().map(|n| n.row(text)))
     })
 }
 

@@ -19,6 +19,7 @@ use loadline_trace::spool::agent::{Event, kind as ev, left};
 use loadline_trace::tables;
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::bounded::{Grouped, Room};
 use crate::intervals::union;
 use crate::model::{BY_THREAD_ID, Interval, NONE, OFF_CARRIER, State, Woken};
 use crate::threads::Threads;
@@ -44,7 +45,7 @@ pub struct Mount {
 /// What the states of virtual threads are made from.
 struct Known<'a> {
     /// Of all threads, as the kernel says.
-    states: &'a [Vec<Interval>],
+    states: &'a Grouped<Interval>,
     threads: &'a Threads,
     /// When any carrier was asleep; disjoint.
     asleep: Vec<(i64, i64)>,
@@ -179,32 +180,41 @@ impl Mounts {
     }
 
     /// Gives the virtual threads that were mounted their states, and takes those from their carriers.
-    pub fn share_out(&self, states: &mut [Vec<Interval>], threads: &Threads) {
+    pub fn share_out(
+        &self,
+        states: Grouped<Interval>,
+        threads: &Threads,
+        room: &Room,
+    ) -> Grouped<Interval> {
         if self.list.is_empty() {
-            return;
+            return states;
         }
         let runs = |i: &Interval| i.state == State::Running;
         let known = Known {
-            states: &*states,
             threads,
-            asleep: self.asleep(states),
+            asleep: self.asleep(&states),
             has_kernel: states.iter().flatten().any(runs),
+            states: &states,
         };
-        let given: Vec<(u32, Vec<Interval>)> = self
-            .of_thread
-            .keys()
-            .map(|&thread| (thread, self.states_of(thread, &known)))
-            .collect();
-        for (&carrier, mounts) in &self.of_carrier {
-            states[carrier as usize] = self.carriers_own(&states[carrier as usize], mounts);
+        let mut shared = Grouped::new(room);
+        for thread in 0..states.len() as u32 {
+            shared.begin();
+            if self.of_thread.contains_key(&thread) {
+                shared.extend_from_slice(&self.states_of(thread, &known));
+            } else if let Some(mounts) = self.of_carrier.get(&thread) {
+                shared.extend_from_slice(&self.carriers_own(&states[thread as usize], mounts));
+            } else {
+                shared.extend_from_slice(&states[thread as usize]);
+            }
+            if thread.is_multiple_of(LET_GO_AFTER) {
+                states.let_go();
+            }
         }
-        for (thread, own) in given {
-            states[thread as usize] = own;
-        }
+        shared
     }
 
     /// When any carrier was asleep, with nobody on it.
-    fn asleep(&self, states: &[Vec<Interval>]) -> Vec<(i64, i64)> {
+    fn asleep(&self, states: &Grouped<Interval>) -> Vec<(i64, i64)> {
         let mut asleep = Vec::new();
         for (&carrier, mounts) in &self.of_carrier {
             let own = self.carriers_own(&states[carrier as usize], mounts);
@@ -379,7 +389,7 @@ impl Mounts {
     /// Rows of the table.
     pub fn rows<'a>(
         &'a self,
-        states: &'a [Vec<Interval>],
+        states: &'a Grouped<Interval>,
     ) -> impl Iterator<Item = tables::Mount> + 'a {
         // Those from before the recording say why a thread had left its carrier, and have no length.
         self.list.iter().filter(|m| m.end > m.begin).map(|m| {
@@ -402,6 +412,8 @@ impl Mounts {
     }
 }
 
+/// After so many threads the pages of their states are let go.
+const LET_GO_AFTER: u32 = 256;
 /// How long before its unmount a virtual thread may have said that it parks.
 const PARK_TO_UNMOUNT_NS: i64 = 20_000;
 

@@ -33,6 +33,7 @@ use loadline_trace::spool::agent::{Event, kind as ev};
 use loadline_trace::tables;
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::bounded::{List, Room};
 use crate::model::NONE;
 use actor::Actor;
 use connection::Connection;
@@ -49,26 +50,37 @@ pub struct Context<'a> {
     pub text: &'a dyn Fn(u32) -> Option<Arc<str>>,
     /// Normalised text of a statement.
     pub sql: &'a dyn Fn(u32) -> Option<Arc<str>>,
+    /// Where spans and their parts are kept.
+    pub room: &'a Room,
 }
 
 /// What came out.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Output {
     /// Spans; a span's index is its id.
-    pub spans: Vec<Span>,
+    pub spans: List<Span>,
     /// Their names.
     pub names: Names,
     /// Pieces of connections (the visits), of handshakes, and of requests that have several.
-    pub segments: Vec<Part>,
+    pub segments: List<Part>,
     /// Visits of all connections made to follow each other, sorted by span and begin.
-    pub visits: Vec<Part>,
+    pub visits: List<Part>,
     /// Pieces of all requests, sorted by span and begin.
-    pub pieces: Vec<Part>,
+    pub pieces: List<Part>,
     /// Between the visits of connections, sorted by connection and begin.
-    pub gaps: Vec<Gap>,
+    pub gaps: List<Gap>,
 }
 
 impl Output {
+    /// Lets go of the pages that were touched.
+    pub fn let_go(&self) {
+        self.spans.let_go();
+        self.gaps.let_go();
+        for parts in [&self.segments, &self.visits, &self.pieces] {
+            parts.let_go();
+        }
+    }
+
     /// A span's row.
     pub fn row(&self, id: usize) -> tables::Span {
         self.spans[id].row(id, &self.names)
@@ -103,12 +115,11 @@ pub struct Builder<'a> {
     cx: &'a Context<'a>,
     /// How far time has come.
     at: i64,
-    spans: Vec<Span>,
+    spans: List<Span>,
     names: Names,
-    open: Vec<bool>,
-    visits: Vec<Part>,
-    pieces: Vec<Part>,
-    gaps: Vec<Gap>,
+    visits: List<Part>,
+    pieces: List<Part>,
+    gaps: List<Gap>,
     connections: FxHashMap<u64, Connection>,
     /// Keys that were closed.
     closed: FxHashSet<u64>,
@@ -128,12 +139,11 @@ impl<'a> Builder<'a> {
         Builder {
             cx,
             at: cx.begin,
-            spans: Vec::new(),
+            spans: List::new(cx.room),
             names: Names::default(),
-            open: Vec::new(),
-            visits: Vec::new(),
-            pieces: Vec::new(),
-            gaps: Vec::new(),
+            visits: List::new(cx.room),
+            pieces: List::new(cx.room),
+            gaps: List::new(cx.room),
             connections: FxHashMap::default(),
             closed: FxHashSet::default(),
             actors: Vec::new(),
@@ -211,7 +221,6 @@ impl<'a> Builder<'a> {
         let mut span = Span::new(kind, name, thread, ts);
         span.put_into(parent, &self.spans);
         self.spans.push(span);
-        self.open.push(true);
         id
     }
 
@@ -225,7 +234,7 @@ impl<'a> Builder<'a> {
 
     /// Ends a span; nothing happens if it has ended.
     fn close(&mut self, id: u32, thread: u32, ts: i64, complete: bool) {
-        if !std::mem::replace(&mut self.open[id as usize], false) {
+        if std::mem::replace(&mut self.span(id).ended, true) {
             return;
         }
         // What nobody ended is open, unless it is known to have been over before.

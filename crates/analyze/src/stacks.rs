@@ -7,21 +7,28 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use loadline_trace::spool::frames::Frame;
-use loadline_trace::tables::{Sample, Stack, Wait};
+use loadline_trace::tables::{Sample, Stack};
+
+use crate::bounded::List;
+use crate::waits::Wait;
 
 /// Rows of `stacks` for these waits and samples, whose stacks are ids of frames in the spool, and become ids of rows. A
 /// wait whose stack is not in the spool has none; such a sample says nothing, and is left out.
 pub fn rows(
     frames: &[Frame],
-    waits: &mut [Wait],
+    waits: &mut List<Wait>,
     samples: &mut Vec<Sample>,
     text: &dyn Fn(u32) -> Option<Arc<str>>,
 ) -> Vec<Stack> {
     let by_id: HashMap<u32, &Frame> = frames.iter().map(|f| (f.id, f)).collect();
     let mut seen: HashSet<u32> = HashSet::new();
-    let named = waits.iter().filter_map(|w| w.stack);
-    for id in named.chain(samples.iter().map(|s| s.stack)) {
-        let mut next = u32::try_from(id).ok();
+    let named = (0..waits.len()).filter_map(|at| {
+        waits.pace(at);
+        waits[at].stack
+    });
+    let sampled = samples.iter().filter_map(|s| u32::try_from(s.stack).ok());
+    for id in named.chain(sampled) {
+        let mut next = Some(id);
         // Where a stack joins one that was seen, its callers were.
         while let Some(frame) = next
             .and_then(|id| by_id.get(&id))
@@ -48,10 +55,12 @@ pub fn rows(
             line: (frame.line > 0).then_some(frame.line),
         });
     }
-    let place = |id: i64| place(u32::try_from(id).ok()?);
-    for w in waits {
-        w.stack = w.stack.and_then(place);
+    for at in 0..waits.len() {
+        waits.pace(at);
+        let stack = waits[at].stack.and_then(place);
+        waits[at].stack = stack.and_then(|row| u32::try_from(row).ok());
     }
+    let place = |id: i64| place(u32::try_from(id).ok()?);
     samples.retain_mut(|s| place(s.stack).map(|id| s.stack = id).is_some());
     rows
 }
@@ -64,16 +73,16 @@ fn is_method(name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bounded::Room;
     use crate::waits::PARK;
 
-    fn wait(stack: Option<i64>) -> Wait {
+    fn wait(stack: Option<u32>) -> Wait {
         Wait {
-            id: 0,
             thread: 0,
             begin_ns: 0,
             end_ns: 1,
             kind: PARK,
-            class: None,
+            class: 0,
             object: None,
             owner: None,
             notifier: None,
@@ -110,7 +119,8 @@ mod tests {
             frame(5, 4),
             frame(6, 0),
         ];
-        let mut waits = [wait(Some(5)), wait(None), wait(Some(2)), wait(Some(77))];
+        let mut waits = List::new(&Room::in_memory());
+        waits.extend([Some(5), None, Some(2), Some(77)].map(wait));
         let mut samples = vec![sample(77), sample(6)];
         let rows = rows(&frames, &mut waits, &mut samples, &|id| {
             Some(match id {
@@ -134,6 +144,7 @@ mod tests {
         );
         assert_eq!((rows[3].kind, rows[4].kind), ("java", "native"));
         assert_eq!(samples.iter().map(|s| s.stack).collect::<Vec<_>>(), [4]);
-        assert_eq!(waits.map(|w| w.stack), [Some(3), None, Some(1), None]);
+        let named: Vec<_> = waits.iter().map(|w| w.stack).collect();
+        assert_eq!(named, [Some(3), None, Some(1), None]);
     }
 }

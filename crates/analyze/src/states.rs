@@ -28,6 +28,9 @@
 //!   switching away from someone else than who was on it) means that a record was lost: the
 //!   interval since the last certain moment is unknown.
 //!
+//! Intervals come in blocks of one thread each, in the order in which the blocks are full; at the end they are put
+//! together by thread.
+//!
 //! Invariant: the intervals of a thread follow each other without gap from its begin to its end.
 
 use std::collections::{HashMap, HashSet};
@@ -35,7 +38,9 @@ use std::collections::{HashMap, HashSet};
 use loadline_trace::spool::kernel::{self, Record};
 use rustc_hash::FxHashMap;
 
+use crate::bounded::{Grouped, Room};
 use crate::model::{BY_THREAD_ID, Interval, NONE, State, Woken};
+use blocks::{BLOCK, Blocks};
 
 /// How much later than its time a state letter of `/proc` may have been read.
 pub const DOUBT_NS: i64 = 20_000_000;
@@ -66,8 +71,6 @@ pub struct Life {
     pub begin: i64,
     /// When it ended, or the recording did.
     pub end: i64,
-    /// Gapless from begin to end.
-    pub states: Vec<Interval>,
 }
 
 /// Who woke a thread.
@@ -125,6 +128,10 @@ enum Now {
 
 struct Thread {
     life: Life,
+    /// Number of it among all that the machine has met.
+    number: u32,
+    /// Of its states the last ones; those before are in blocks.
+    states: Vec<Interval>,
     now: Now,
     since: i64,
     /// WAKING came while it ran, WAKEUP did not yet.
@@ -135,17 +142,18 @@ struct Thread {
 }
 
 impl Thread {
-    fn new(tid: u32, begin: i64, now: Now) -> Thread {
+    fn new(number: u32, tid: u32, begin: i64, now: Now) -> Thread {
         let life = Life {
             tid,
             nstid: None,
             parent: None,
             begin,
             end: begin,
-            states: Vec::new(),
         };
         Thread {
             life,
+            number,
+            states: Vec::new(),
             now,
             since: begin,
             waking: None,
@@ -168,7 +176,7 @@ impl Thread {
                 i.syscall = syscall;
                 i.fd = fd;
             }
-            self.life.states.push(i);
+            self.states.push(i);
             self.since = ts;
         }
     }
@@ -255,7 +263,7 @@ impl Thread {
         self.now = Now::Runnable;
     }
 
-    fn finish(mut self, end: i64) -> Life {
+    fn finish(mut self, end: i64, blocks: &mut Blocks) -> (Life, u32) {
         let end = self.exit.unwrap_or(end).max(self.since);
         let (state, cpu) = match self.now {
             Now::Running(cpu) => (State::Running, cpu),
@@ -269,7 +277,8 @@ impl Thread {
         };
         self.close(end, state, Waker::NOBODY, cpu);
         self.life.end = self.since;
-        self.life
+        blocks.take(self.number, &mut self.states);
+        (self.life, self.number)
     }
 }
 
@@ -278,20 +287,28 @@ pub struct Machine<'a> {
     begin: i64,
     end: i64,
     seen: &'a HashMap<u32, Seen>,
+    room: Room,
     threads: FxHashMap<u32, Thread>,
-    done: Vec<Life>,
+    /// How many threads were met.
+    met: u32,
+    blocks: Blocks,
+    /// Those that have ended, with their numbers.
+    done: Vec<(Life, u32)>,
     /// Thread of the target that is on each CPU.
     on_cpu: Vec<Option<u32>>,
 }
 
 impl<'a> Machine<'a> {
     /// For a recording from `begin` to `end`; `seen` is the first that `/proc` said of each thread.
-    pub fn new(begin: i64, end: i64, seen: &'a HashMap<u32, Seen>) -> Machine<'a> {
+    pub fn new(begin: i64, end: i64, seen: &'a HashMap<u32, Seen>, room: &Room) -> Machine<'a> {
         Machine {
             begin,
             end,
             seen,
+            room: room.clone(),
             threads: FxHashMap::default(),
+            met: 0,
+            blocks: Blocks::new(room),
             done: Vec::new(),
             on_cpu: Vec::new(),
         }
@@ -346,7 +363,8 @@ impl<'a> Machine<'a> {
 
     fn born(&mut self, r: &Record, ts: i64) {
         self.bury(r.tid, ts); // an earlier owner of the id whose end was lost
-        let mut t = Thread::new(r.tid, ts, Now::Runnable);
+        let mut t = Thread::new(self.met, r.tid, ts, Now::Runnable);
+        self.met += 1;
         t.life.nstid = Some(r.a);
         t.life.parent = (r.b != 0).then_some(r.b);
         self.threads.insert(r.tid, t);
@@ -355,41 +373,49 @@ impl<'a> Machine<'a> {
     fn bury(&mut self, tid: u32, ts: i64) {
         if let Some(mut t) = self.threads.remove(&tid) {
             t.exit = Some(ts);
-            self.done.push(t.finish(ts));
+            self.done.push(t.finish(ts, &mut self.blocks));
         }
     }
 
     fn thread(&mut self, tid: u32, ts: i64) -> &mut Thread {
-        let (begin, seen) = (self.begin, self.seen);
-        self.threads
-            .entry(tid)
-            .or_insert_with(|| match seen.get(&tid) {
+        let (begin, seen, met) = (self.begin, self.seen, &mut self.met);
+        let t = self.threads.entry(tid).or_insert_with(|| {
+            let number = *met;
+            *met += 1;
+            match seen.get(&tid) {
                 Some(seen) if seen.ts <= ts => {
                     let doubt_until = seen.ts.saturating_add(DOUBT_NS);
                     Thread {
                         doubt_until,
-                        ..Thread::new(tid, begin, first(seen))
+                        ..Thread::new(number, tid, begin, first(seen))
                     }
                 }
-                _ => Thread::new(tid, begin, Now::Undecided(false)),
-            })
+                _ => Thread::new(number, tid, begin, Now::Undecided(false)),
+            }
+        });
+        if t.states.len() >= BLOCK {
+            self.blocks.take(t.number, &mut t.states);
+        }
+        t
     }
 
-    /// Ends the recording. Threads that only `/proc` knew are there too.
-    pub fn finish(mut self) -> Vec<Life> {
-        let gone: HashSet<u32> = self.done.iter().map(|l| l.tid).collect();
+    /// Ends the recording: all lives, and of each its states. Threads that only `/proc` knew are there too.
+    pub fn finish(mut self) -> (Vec<Life>, Grouped<Interval>) {
+        let gone: HashSet<u32> = self.done.iter().map(|l| l.0.tid).collect();
         for (&tid, seen) in self.seen {
             let known = self.threads.contains_key(&tid) || gone.contains(&tid);
             if !known && !matches!(seen.state, 'X' | 'Z') {
-                self.threads
-                    .insert(tid, Thread::new(tid, self.begin, first(seen)));
+                let t = Thread::new(self.met, tid, self.begin, first(seen));
+                self.met += 1;
+                self.threads.insert(tid, t);
             }
         }
-        let end = self.end;
-        self.done
-            .extend(self.threads.into_values().map(|t| t.finish(end)));
-        self.done.sort_by_key(|l| (l.begin, l.tid));
-        self.done
+        let (end, mut blocks) = (self.end, self.blocks);
+        let living = self.threads.into_values();
+        self.done.extend(living.map(|t| t.finish(end, &mut blocks)));
+        self.done.sort_by_key(|(l, _)| (l.begin, l.tid));
+        let states = blocks.by_thread(&self.room, self.done.iter().map(|l| l.1));
+        (self.done.into_iter().map(|l| l.0).collect(), states)
     }
 }
 
@@ -415,5 +441,6 @@ fn first(seen: &Seen) -> Now {
     }
 }
 
+mod blocks;
 #[cfg(test)]
 mod tests;

@@ -183,6 +183,11 @@ fn takes_size(name: &str) -> bool {
     )
 }
 
+/// When a call began, in a recording with these limits.
+pub fn begin(r: &Record, limits: (i64, i64)) -> i64 {
+    r.begin.clamp(limits.0, r.ts.clamp(limits.0, limits.1))
+}
+
 /// A row of the table; `thread` is the caller, `resource` finds what a descriptor was.
 pub fn row(
     r: &Record,
@@ -196,7 +201,7 @@ pub fn row(
     let fd = takes_fd(&name).then_some(r.b as i32).filter(|&fd| fd >= 0);
     Syscall {
         thread: i64::from(thread),
-        begin_ns: r.begin.clamp(limits.0, end_ns),
+        begin_ns: begin(r, limits),
         end_ns,
         fd,
         resource: fd.and_then(|fd| resource(fd, end_ns)),

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use loadline_trace::Trace;
-use loadline_trace::meta::Level;
+use loadline_trace::meta::{Level, Meta};
 use loadline_trace::spool::agent::{self, CHUNK, CHUNK_MAGIC, EVENT};
 use loadline_trace::spool::frames::{self, Frame};
 use loadline_trace::spool::session::Session;
@@ -19,14 +19,32 @@ use loadline_trace::spool::{RawDir, kernel, procfs};
 ///
 /// If they cannot be read or make no trace.
 pub fn built(fixture: &Path, dir: &Path) -> Trace {
+    copied(fixture, dir);
+    crate::build(dir, false, &mut |_, _| {}).expect("tables");
+    Trace::open(dir).expect("it opens")
+}
+
+/// Spools as they lie in `fixture`, in `dir`.
+///
+/// # Panics
+///
+/// If they cannot be read, or there are some.
+pub fn copied(fixture: &Path, dir: &Path) {
     let raw = dir.join("raw");
     std::fs::create_dir(&raw).expect("an empty directory");
     for file in std::fs::read_dir(fixture).expect("the fixture") {
         let file = file.expect("an entry");
         std::fs::copy(file.path(), raw.join(file.file_name())).expect("copied");
     }
-    crate::build(dir, false, &mut |_, _| {}).expect("tables");
-    Trace::open(dir).expect("it opens")
+}
+
+/// Tables of the spools in `dir`, made with lists of at most `most` bytes in memory.
+///
+/// # Errors
+///
+/// As [`build`](crate::build).
+pub fn build_within(most: usize, dir: &Path) -> anyhow::Result<Meta> {
+    crate::build::build_within(most, dir, false, &mut |_, _| {})
 }
 
 /// The bytes of one CPU's kernel spool.

@@ -409,7 +409,6 @@ mod tests {
             parent: None,
             begin: 0,
             end: 100,
-            states: vec![],
         };
         let events = [event(5, ev::THREAD, 33, 0, 12, 0)];
         let t = Threads::new(SCOPE, &[life], &proc, events.into_iter(), &named);
@@ -428,7 +427,6 @@ mod tests {
             parent: None,
             begin,
             end,
-            states: vec![],
         };
         let t = Threads::new(
             SCOPE,
@@ -450,7 +448,6 @@ mod tests {
             parent: None,
             begin: 0,
             end: 100,
-            states: vec![],
         };
         let events = [
             event(10, ev::SWITCH_TO, 77, 0, 5, 77),

@@ -9,9 +9,10 @@ use std::sync::Arc;
 
 use loadline_trace::spool::agent::{Event, kind as ev};
 use loadline_trace::spool::frames;
-use loadline_trace::tables::Wait;
+use loadline_trace::tables;
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::bounded::{Grouped, List, Room, Sorter};
 use crate::intervals::Places;
 use crate::model::{Interval, NONE};
 
@@ -21,6 +22,50 @@ pub const MONITOR_ENTER: &str = "monitor_enter";
 pub const MONITOR_WAIT: &str = "monitor_wait";
 /// `LockSupport.park`.
 pub const PARK: &str = "park";
+
+/// A wait. Its place in the list of waits is its id.
+#[derive(Debug, Clone, Copy)]
+pub struct Wait {
+    /// Begin.
+    pub begin_ns: i64,
+    /// End.
+    pub end_ns: i64,
+    /// Thread that waited.
+    pub thread: u32,
+    /// String id of the class of what it waited for; 0 if it is not known.
+    pub class: u32,
+    /// Identity hash of that.
+    pub object: Option<i64>,
+    /// Thread that held it.
+    pub owner: Option<u32>,
+    /// Thread that ended the wait.
+    pub notifier: Option<u32>,
+    /// Where in the code it was: the id of a frame in the spool, then of a row.
+    pub stack: Option<u32>,
+    /// One of the kinds above.
+    pub kind: &'static str,
+    /// As in the table.
+    pub outcome: &'static str,
+}
+
+impl Wait {
+    /// Its row.
+    pub fn row(&self, id: usize, text: &dyn Fn(u32) -> Option<Arc<str>>) -> tables::Wait {
+        tables::Wait {
+            id: id as i64,
+            thread: i64::from(self.thread),
+            begin_ns: self.begin_ns,
+            end_ns: self.end_ns,
+            kind: self.kind,
+            class: text(self.class),
+            object: self.object,
+            owner: self.owner.map(i64::from),
+            notifier: self.notifier.map(i64::from),
+            outcome: self.outcome,
+            stack: self.stack.map(i64::from),
+        }
+    }
+}
 
 /// What pairing needs to know beside the events.
 pub struct Context<'a> {
@@ -32,9 +77,12 @@ pub struct Context<'a> {
     pub life: &'a dyn Fn(u32) -> (i64, i64),
     /// Thread of a Java id.
     pub by_java: &'a dyn Fn(u64) -> Option<u32>,
-    /// Text of a string id.
-    pub text: &'a dyn Fn(u32) -> Option<Arc<str>>,
+    /// Where waits are kept.
+    pub room: &'a Room,
 }
+
+/// The order of waits.
+type ByBegin = Sorter<Wait, fn(&Wait) -> (i64, u32)>;
 
 /// Pairs the events of all threads.
 pub struct Pairing<'a> {
@@ -42,7 +90,7 @@ pub struct Pairing<'a> {
     open: FxHashMap<u32, Vec<Wait>>,
     /// Threads of which something was heard.
     said: FxHashSet<u32>,
-    done: Vec<Wait>,
+    done: ByBegin,
 }
 
 impl<'a> Pairing<'a> {
@@ -52,7 +100,7 @@ impl<'a> Pairing<'a> {
             cx,
             open: FxHashMap::default(),
             said: FxHashSet::default(),
-            done: Vec::new(),
+            done: Sorter::new(cx.room, |w| (w.begin_ns, w.thread)),
         }
     }
 
@@ -95,8 +143,8 @@ impl<'a> Pairing<'a> {
         }
     }
 
-    /// All waits, by begin; a wait's index is its id.
-    pub fn finish(self) -> Vec<Wait> {
+    /// All waits, by begin.
+    pub fn finish(self) -> List<Wait> {
         let mut done = self.done;
         for (thread, stack) in self.open {
             let (_, end) = (self.cx.life)(thread);
@@ -105,25 +153,22 @@ impl<'a> Pairing<'a> {
                 w
             }));
         }
-        done.sort_by_key(|w| (w.begin_ns, w.thread));
-        for (id, w) in done.iter_mut().enumerate() {
-            w.id = id as i64;
-        }
-        done
+        let mut waits = List::new(self.cx.room);
+        waits.extend(done.sorted());
+        waits
     }
 }
 
 fn begun(e: &Event, thread: u32, ts: i64, kind: &'static str, cx: &Context) -> Wait {
     Wait {
-        id: 0,
-        thread: i64::from(thread),
+        thread,
         begin_ns: ts,
         end_ns: ts,
         kind,
-        class: (cx.text)(e.c),
+        class: e.c,
         object: (e.a != 0).then_some(e.a as i64),
         owner: if e.kind == ev::PARK && e.b != 0 {
-            (cx.by_java)(e.b).map(i64::from)
+            (cx.by_java)(e.b)
         } else {
             None
         },
@@ -135,9 +180,7 @@ fn begun(e: &Event, thread: u32, ts: i64, kind: &'static str, cx: &Context) -> W
 
 fn ended(mut w: Wait, e: &Event, ts: i64) -> Wait {
     w.end_ns = ts.max(w.begin_ns);
-    w.stack = Some(frames::of_wait(e.kind, e.b))
-        .filter(|id| *id != 0)
-        .map(i64::from);
+    w.stack = Some(frames::of_wait(e.kind, e.b)).filter(|id| *id != 0);
     w.outcome = match e.kind {
         ev::MONITOR_ENTERED => "acquired",
         ev::MONITOR_WAITED if e.b as u32 == 1 => "timeout",
@@ -147,17 +190,25 @@ fn ended(mut w: Wait, e: &Event, ts: i64) -> Wait {
     w
 }
 
+/// After so many waits the pages of the states that they were looked up in are let go.
+const LET_GO_AFTER: usize = 4096;
+
 /// Fills in who ended each wait: the waker of the last blocked interval that ended inside it.
 /// For a monitor that is the thread that released it, and so its owner until then.
 ///
 /// `thread_of` gives the thread that a waker was at a time.
 pub fn resolve_wakers(
-    waits: &mut [Wait],
-    states: &[Vec<Interval>],
+    waits: &mut List<Wait>,
+    states: &Grouped<Interval>,
     thread_of: &dyn Fn(u32, i64) -> Option<u32>,
 ) {
     let places = Places::new(states.len());
-    for w in waits {
+    for at in 0..waits.len() {
+        waits.pace(at);
+        if at.is_multiple_of(LET_GO_AFTER) {
+            states.let_go();
+        }
+        let w = &mut waits[at];
         let thread = w.thread as usize;
         let Some(states) = states.get(thread) else {
             continue;
@@ -169,21 +220,21 @@ pub fn resolve_wakers(
             .take_while(|i| i.end > w.begin_ns)
             .find(|i| i.state.is_blocked() && i.end <= w.end_ns && i.waker != NONE);
         let Some(woken) = woken else { continue };
-        w.notifier = thread_of(woken.waker, woken.end).map(i64::from);
+        w.notifier = thread_of(woken.waker, woken.end);
         if w.kind == MONITOR_ENTER && w.outcome == "acquired" {
             w.owner = w.notifier.filter(|&n| n != w.thread);
         }
     }
 }
 
-/// Whether a wait is for something that another thread holds, and not for something to happen.
-pub fn is_lock(w: &Wait) -> bool {
+/// Whether a wait, for something of this class, is for what another thread holds, and not for something to happen.
+pub fn is_lock(w: &Wait, class: Option<&str>) -> bool {
     match w.kind {
         MONITOR_ENTER => true,
         // Semaphores and latches extend AbstractOwnableSynchronizer too, but nobody owns them.
         PARK => {
             w.owner.is_some()
-                || w.class.as_deref().is_some_and(|c| {
+                || class.is_some_and(|c| {
                     c.contains("locks.ReentrantLock$")
                         || c.contains("locks.ReentrantReadWriteLock$")
                         || c.ends_with("locks.StampedLock")
@@ -210,13 +261,13 @@ mod tests {
         }
     }
 
-    fn paired(events: &[Event]) -> Vec<Wait> {
+    fn paired(events: &[Event]) -> List<Wait> {
         let cx = Context {
             begin: 0,
             end: 100,
             life: &|_| (0, 90),
             by_java: &|id| Some(id as u32),
-            text: &|_| Some("x.Y".into()),
+            room: &Room::in_memory(),
         };
         let mut pairing = Pairing::new(&cx);
         events.iter().for_each(|e| pairing.event(e, 0));
@@ -334,23 +385,24 @@ mod tests {
             i.waker = waker;
             i
         };
-        let states = vec![vec![
+        let states = [vec![
             blocked(12, 20, 71),
             Interval::new(20, 22, State::Running),
             blocked(22, 48, 72),
             Interval::new(48, 60, State::Running),
             blocked(60, 70, 73),
         ]];
-        resolve_wakers(&mut waits, &states, &|tid, _| Some(tid - 70));
+        resolve_wakers(&mut waits, &Grouped::from(&states[..]), &|tid, _| {
+            Some(tid - 70)
+        });
         assert_eq!((waits[0].owner, waits[0].notifier), (Some(2), Some(2)));
     }
 
     #[test]
     fn a_semaphore_is_no_lock_but_a_reentrant_lock_is() {
-        let mut w = paired(&[event(1, ev::PARK, 5, 0)]).remove(0);
-        w.class = Some("java.util.concurrent.Semaphore$NonfairSync".into());
-        assert!(!is_lock(&w));
-        w.class = Some("java.util.concurrent.locks.ReentrantLock$NonfairSync".into());
-        assert!(is_lock(&w));
+        let w = paired(&[event(1, ev::PARK, 5, 0)])[0];
+        let of = |class| is_lock(&w, Some(class));
+        assert!(!of("java.util.concurrent.Semaphore$NonfairSync"));
+        assert!(of("java.util.concurrent.locks.ReentrantLock$NonfairSync"));
     }
 }

@@ -60,6 +60,26 @@ fn the_rows_of_a_real_recording_are_what_they_were() {
 }
 
 #[test]
+fn what_does_not_fit_in_memory_becomes_the_same_files() {
+    let whole = tempfile::tempdir().expect("a directory");
+    let bounded = tempfile::tempdir().expect("a directory");
+    built(whole.path());
+    // A list holds some dozens of rows, a run of a sorter as many.
+    loadline_analyze::testing::copied(&data("raw"), bounded.path());
+    loadline_analyze::testing::build_within(2_000, bounded.path()).expect("tables");
+    let read = |dir: &Path, name: &str| {
+        std::fs::read(dir.join(format!("{name}.parquet"))).expect("a table")
+    };
+    for table in tables::all() {
+        let (a, b) = (
+            read(whole.path(), table.name),
+            read(bounded.path(), table.name),
+        );
+        assert!(a == b, "{} is another", table.name);
+    }
+}
+
+#[test]
 fn every_table_is_sorted() {
     let dir = tempfile::tempdir().expect("a directory");
     let trace = built(dir.path());

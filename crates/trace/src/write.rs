@@ -74,18 +74,6 @@ impl TraceWriter {
         self.end(table)
     }
 
-    /// Writes one whole table from items in any order, whose rows are made as they are written: what is held is the
-    /// items. `key` is their rows' sort key.
-    pub fn made_of<T, R: Row>(
-        &mut self,
-        items: &[T],
-        key: impl Fn(&T) -> i64,
-        row: impl Fn(usize, &T) -> R,
-    ) -> Result<()> {
-        let in_order = order::sorted(items, key);
-        self.sorted(in_order.map(|at| row(at, &items[at])))
-    }
-
     /// Writes one whole table from rows in the order of its sort column, as they come.
     pub fn sorted<R: Row>(&mut self, rows: impl IntoIterator<Item = R>) -> Result<()> {
         let mut table = self.begin()?;

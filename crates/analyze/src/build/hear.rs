@@ -3,13 +3,16 @@
 use std::cell::RefCell;
 use std::sync::Arc;
 
-use loadline_trace::tables::{Mark, Sample, Vm, Wait};
+use loadline_trace::tables::{Sample, Vm};
 use rustc_hash::FxHashMap;
 
+use crate::bounded::{List, Room};
 use crate::input::Said;
+use crate::misc::Noted;
 use crate::mounts::Mounts;
 use crate::spans;
 use crate::threads::Threads;
+use crate::waits::Wait;
 use crate::{misc, samples, sqltext, vm, waits};
 
 /// Texts by their ids.
@@ -18,12 +21,12 @@ pub type Strings = FxHashMap<u32, Arc<str>>;
 /// What the events mean.
 pub struct Heard {
     /// By begin.
-    pub waits: Vec<Wait>,
+    pub waits: List<Wait>,
     /// Of the collector, by begin.
     pub pauses: Vec<Vm>,
     pub spans: spans::Output,
     /// By time.
-    pub marks: Vec<Mark>,
+    pub marks: misc::ByTime,
     /// By time; their stacks are ids of frames in the spool, as those of waits.
     pub samples: Vec<Sample>,
 }
@@ -35,6 +38,7 @@ pub fn hear(
     mounts: &Mounts,
     (begin, end): (i64, i64),
     strings: &Strings,
+    room: &Room,
 ) -> Heard {
     let text = |id: u32| strings.get(&id).cloned();
     let normalised: RefCell<Strings> = RefCell::default();
@@ -57,25 +61,26 @@ pub fn hear(
         end,
         life: &life,
         by_java: &by_java,
-        text: &text,
+        room,
     };
     let of_spans = spans::Context {
         begin,
         end,
         text: &text,
         sql: &sql,
+        room,
     };
     let mut waits = waits::Pairing::new(&of_waits);
     let mut pauses = vm::Pauses::new(begin, end, &text);
     let mut spans = spans::Builder::new(&of_spans);
-    let mut marks = Vec::new();
+    let mut marks = misc::no_marks(room);
     let mut sampled = Vec::new();
     for e in said.events() {
         let thread = threads.actor(&e);
         waits.event(&e, thread);
         pauses.event(&e);
         spans.event(&e, thread);
-        marks.extend(misc::mark(&e, thread, begin, end, &text));
+        marks.extend(Noted::of(&e, thread, begin, end));
         sampled.extend(samples::sample(&e, threads, mounts, (begin, end)));
     }
     Heard {

@@ -3,6 +3,7 @@ use loadline_trace::spool::kernel::{LEFT_BLOCKED, LEFT_RUNNABLE};
 use proptest::prelude::*;
 
 use super::*;
+use crate::bounded::{Grouped, Room};
 use crate::states::Life;
 use crate::testing::{AgentSpool, KernelSpool, Recording};
 use crate::threads::Scope;
@@ -239,9 +240,9 @@ proptest! {
                 let i = Interval::new(std::mem::replace(&mut at, to), to, state);
                 Interval { waker: 21, ..i }
             });
-            Life { tid, nstid: Some(tid), parent: None, begin: 0, end: 100, states: states.collect() }
+            (Life { tid, nstid: Some(tid), parent: None, begin: 0, end: 100 }, states.collect::<Vec<_>>())
         };
-        let lives = [life(21), life(22)];
+        let (lives, mut own): (Vec<Life>, Vec<Vec<Interval>>) = [life(21), life(22)].into_iter().unzip();
         let mut events = Vec::new();
         for &(ts, carrier, thread, kind, why) in &steps {
             let kind = [ev::MOUNT, ev::UNMOUNT, ev::APP_EVENT, ev::GOES_ON][kind as usize];
@@ -252,16 +253,16 @@ proptest! {
         let scope = Scope { begin: 0, end: 100, same_ids: true };
         let mut threads = Threads::new(scope, &lives, &[], events.iter().copied(), &|_| None);
         let mounts = Mounts::new(events.iter().copied(), &mut threads, 0, 100);
-        let mut states: Vec<Vec<Interval>> = lives.iter().map(|l| l.states.clone()).collect();
-        states.resize(threads.list.len(), Vec::new());
-        mounts.share_out(&mut states, &threads);
+        let kernels = own.clone();
+        own.resize(threads.list.len(), Vec::new());
+        let states = mounts.share_out(Grouped::from(&own[..]), &threads, &Room::in_memory());
         let running = |states: &[Interval]| -> i64 {
             states.iter().filter(|i| i.state == State::Running).map(|i| i.end - i.begin).sum()
         };
-        let before: i64 = lives.iter().map(|l| running(&l.states)).sum();
-        let after: i64 = states.iter().map(|s| running(s)).sum();
+        let before: i64 = kernels.iter().map(|s| running(s)).sum();
+        let after: i64 = states.iter().map(running).sum();
         prop_assert_eq!(before, after);
-        for (t, states) in threads.list.iter().zip(&states) {
+        for (t, states) in threads.list.iter().zip(states.iter()) {
             if t.is_virtual && states.is_empty() {
                 continue; // never seen mounted
             }

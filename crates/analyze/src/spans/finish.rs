@@ -1,13 +1,17 @@
 //! The end of the recording, nesting made true, and the pieces of handshakes and requests.
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 
+use super::gaps::Gap;
 use super::{Builder, Kind, Output, Part, Span};
+use crate::bounded::{List, Room, Sorter};
+use crate::intervals::Places;
+use crate::model::NONE;
 
 impl Builder<'_> {
     /// Cuts what is open, and puts everything in order.
     pub fn finish(mut self) -> Output {
-        let end = self.cx.end;
+        let (end, room) = (self.cx.end, self.cx.room);
         self.at_the_end = true;
         let mut keys: Vec<u64> = self.connections.keys().copied().collect();
         keys.sort_unstable_by_key(|k| self.connections[k].span);
@@ -27,60 +31,82 @@ impl Builder<'_> {
             self.piece(r, thread, end); // outside any visit that was seen
         }
         for id in 0..self.spans.len() as u32 {
+            self.spans.pace(id as usize);
             let thread = self.spans[id as usize].thread;
             self.close(id, thread, end, false);
-        }
-        for s in &mut self.spans {
             // Cut to the recording: how much of it came before is not in the trace.
+            let s = &mut self.spans[id as usize];
             s.complete &= s.begin_ns > self.cx.begin;
         }
-        nest(&mut self.spans);
-        mark_what_began_unseen(&mut self.spans);
-        let pieces = pieces_of_requests(self.pieces, &self.spans);
-        let visits = without_overlap(self.visits.clone());
-        let mut segments = pieces_of_handshakes(&self.spans, &visits);
-        for group in pieces.chunk_by(|a, b| a.span == b.span) {
-            if !is_whole(group, &self.spans[group[0].span as usize]) {
+        let mut spans = self.spans;
+        nest(&mut spans);
+        mark_what_began_unseen(&mut spans);
+        let pieces = pieces_of_requests(&self.pieces, &spans, room);
+        drop(self.pieces);
+        let visits = without_overlap(&self.visits, room);
+        let mut segments = List::new(room);
+        pieces_of_handshakes(&spans, &visits, &mut segments);
+        let (mut at, mut groups) = (0, 0);
+        while let Some(p) = pieces.get(at) {
+            groups += 1;
+            pieces.pace(groups);
+            spans.pace(groups);
+            let group = &pieces[at..];
+            let group = &group[..group.iter().take_while(|q| q.span == p.span).count()];
+            at += group.len();
+            if !is_whole(group, &spans[p.span as usize]) {
                 segments.extend_from_slice(group);
             }
         }
-        segments.extend(untouched(&self.spans, &pieces));
-        segments.extend(self.visits);
-        self.gaps.sort_by_key(|g| (g.connection, g.begin));
-        without_what_lies_outside(
-            Output {
-                spans: self.spans,
-                names: self.names,
-                segments,
-                visits,
-                pieces,
-                gaps: self.gaps,
-            },
-            self.cx.begin,
-            end,
-        )
+        untouched(&spans, &pieces, &mut segments);
+        segments.extend(paced(&self.visits));
+        drop(self.visits);
+        let mut gaps = List::new(room);
+        let mut by_connection = Sorter::new(room, |g: &Gap| (g.connection, g.begin));
+        by_connection.extend(paced(&self.gaps));
+        gaps.extend(by_connection.sorted());
+        let out = Output {
+            spans,
+            names: self.names,
+            segments,
+            visits,
+            pieces,
+            gaps,
+        };
+        without_what_lies_outside(out, self.cx.begin, end, room)
     }
+}
+
+/// A walk over a list.
+fn paced<T: Copy>(list: &List<T>) -> impl Iterator<Item = T> {
+    (0..list.len()).map(|at| {
+        list.pace(at);
+        list[at]
+    })
 }
 
 /// Drops the spans that ended before the recording began, or began after it ended: cut to the
 /// recording they have no length, and counted they would be requests that nobody recorded.
 /// What lies in such a span lies outside too. Ids stay dense.
-fn without_what_lies_outside(mut out: Output, begin: i64, end: i64) -> Output {
+fn without_what_lies_outside(mut out: Output, begin: i64, end: i64, room: &Room) -> Output {
     let outside = |s: &Span| s.begin_ns == s.end_ns && (s.end_ns == begin || s.begin_ns == end);
-    let mut ids = Vec::with_capacity(out.spans.len()); // old id to new
-    let mut kept = 0;
-    for s in &out.spans {
-        ids.push((!outside(s)).then_some(kept));
-        kept += u32::from(!outside(s));
-    }
-    if kept as usize == out.spans.len() {
+    if !paced(&out.spans).any(|s| outside(&s)) {
         return out;
     }
-    out.spans.retain(|s| !outside(s));
-    for s in &mut out.spans {
-        s.renumber(|id| ids[id as usize]);
+    let mut ids = List::new(room); // old id to new
+    let mut kept = 0;
+    for s in paced(&out.spans) {
+        ids.push(if outside(&s) { NONE } else { kept });
+        kept += u32::from(!outside(&s));
     }
-    let new = |id: u32| ids[id as usize];
+    let new = |id: u32| Some(ids[id as usize]).filter(|id| *id != NONE);
+    out.spans.retain_mut(|s| {
+        let keep = !outside(s);
+        if keep {
+            s.renumber(new);
+        }
+        keep
+    });
     for list in [&mut out.segments, &mut out.visits, &mut out.pieces] {
         list.retain_mut(|p| new(p.span).map(|id| p.span = id).is_some());
     }
@@ -96,8 +122,9 @@ fn is_call(s: &Span) -> bool {
 
 /// Moves each span up to the nearest ancestor that it lies in; a call that was cut is cut to the
 /// request that it was made in. What lies in no connection belongs to none. Parents come before their children, so one pass is enough.
-fn nest(spans: &mut [Span]) {
+fn nest(spans: &mut List<Span>) {
     for at in 0..spans.len() {
+        spans.pace(at);
         if is_call(&spans[at])
             && !spans[at].complete
             && let Some(p) = spans[at].parent()
@@ -124,13 +151,13 @@ fn nest(spans: &mut [Span]) {
 
 /// A call in no request, on a thread that serves requests, was made in one whose begin came before the
 /// probes were placed: it is true in itself, and part of something that is not complete.
-fn mark_what_began_unseen(spans: &mut [Span]) {
-    let serving: FxHashSet<u32> = spans
-        .iter()
+fn mark_what_began_unseen(spans: &mut List<Span>) {
+    let serving: FxHashSet<u32> = paced(spans)
         .filter(|s| s.kind == Kind::Request)
         .map(|s| s.thread)
         .collect();
     for at in 0..spans.len() {
+        spans.pace(at);
         let s = &spans[at];
         let inside = match s.parent().map(|p| &spans[p as usize]) {
             Some(p) => p.kind != Kind::Connection,
@@ -144,43 +171,48 @@ fn mark_what_began_unseen(spans: &mut [Span]) {
 
 /// Visits of one connection made to follow each other: a later one begins where the one before
 /// ended. Sorted by connection and begin.
-pub fn without_overlap(mut visits: Vec<Part>) -> Vec<Part> {
-    visits.sort_by_key(|v| (v.span, v.begin_ns, v.end_ns));
-    for at in 1..visits.len() {
-        let (before, v) = visits.split_at_mut(at);
-        let (before, v) = (&before[at - 1], &mut v[0]);
-        if before.span == v.span {
+fn without_overlap(visits: &List<Part>, room: &Room) -> List<Part> {
+    let mut by_span = Sorter::new(room, |v: &Part| (v.span, v.begin_ns, v.end_ns));
+    by_span.extend(paced(visits));
+    let mut out: List<Part> = List::new(room);
+    for mut v in by_span.sorted() {
+        if let Some(before) = out.last().filter(|before| before.span == v.span) {
             v.begin_ns = v.begin_ns.max(before.end_ns);
             v.end_ns = v.end_ns.max(v.begin_ns);
         }
+        out.push(v);
     }
-    visits
+    out
 }
 
 /// Pieces cut to their requests, without those that are empty then.
-fn pieces_of_requests(pieces: Vec<Part>, spans: &[Span]) -> Vec<Part> {
-    let mut pieces = without_overlap(pieces);
-    for p in &mut pieces {
+fn pieces_of_requests(pieces: &List<Part>, spans: &List<Span>, room: &Room) -> List<Part> {
+    let mut pieces = without_overlap(pieces, room);
+    let mut seen = 0;
+    pieces.retain_mut(|p| {
+        spans.pace(seen);
+        seen += 1;
         let s = &spans[p.span as usize];
         p.begin_ns = p.begin_ns.clamp(s.begin_ns, s.end_ns);
         p.end_ns = p.end_ns.clamp(p.begin_ns, s.end_ns);
         p.not_queued_before(s.begin_ns);
-    }
-    pieces.retain(|p| p.end_ns > p.begin_ns);
+        p.end_ns > p.begin_ns
+    });
     pieces
 }
 
 /// Of each request that nobody worked on once it had begun (its visit ended in the same moment, and it with its
 /// connection), a part without length: one that has no segment was its thread's from begin to end.
-fn untouched(spans: &[Span], pieces: &[Part]) -> Vec<Part> {
-    let touched: FxHashSet<u32> = pieces.iter().map(|p| p.span).collect();
-    let alone = |(s, id): &(&Span, u32)| {
-        s.kind == Kind::Request && s.end_ns > s.begin_ns && !touched.contains(id)
-    };
-    let requests = spans.iter().zip(0..).filter(alone);
-    requests
-        .map(|(s, id)| Part::new(id, s.thread, s.begin_ns, s.begin_ns, None))
-        .collect()
+fn untouched(spans: &List<Span>, pieces: &List<Part>, out: &mut List<Part>) {
+    let mut touched = paced(pieces).map(|p| p.span).peekable(); // sorted
+    for (s, id) in paced(spans).zip(0..) {
+        if s.kind == Kind::Request && s.end_ns > s.begin_ns {
+            while touched.next_if(|t| *t < id).is_some() {}
+            if touched.peek() != Some(&id) {
+                out.push(Part::new(id, s.thread, s.begin_ns, s.begin_ns, None));
+            }
+        }
+    }
 }
 
 /// Whether one thread, the span's own, worked on it from its begin to its end: that needs no segment.
@@ -188,34 +220,51 @@ fn is_whole(pieces: &[Part], s: &Span) -> bool {
     matches!(pieces, [p] if (p.thread, p.begin_ns, p.end_ns) == (s.thread, s.begin_ns, s.end_ns))
 }
 
+/// After so many handshakes the pages of the visits that they were looked up in are let go.
+const LET_GO_AFTER: u32 = 4096;
+
 /// Handshakes are worked on in their connections' visits.
-fn pieces_of_handshakes(spans: &[Span], visits: &[Part]) -> Vec<Part> {
-    let of = by_span(visits);
-    let mut out = Vec::new();
-    let handshakes = spans
-        .iter()
-        .zip(0..)
-        .filter(|(s, _)| s.kind == Kind::TlsHandshake);
-    for (s, id) in handshakes {
-        let visits = s
-            .connection()
-            .and_then(|c| of.get(&c).copied())
-            .unwrap_or_default();
-        out.extend(
-            within(visits, s.begin_ns, s.end_ns)
-                .into_iter()
-                .map(|v| v.of(id)),
-        );
+fn pieces_of_handshakes(spans: &List<Span>, visits: &List<Part>, out: &mut List<Part>) {
+    let of = BySpan::new(visits, |v| v.span);
+    let mut handshakes = 0;
+    for (s, id) in paced(spans).zip(0..) {
+        if s.kind == Kind::TlsHandshake
+            && let Some(connection) = s.connection()
+        {
+            handshakes += 1;
+            if handshakes % LET_GO_AFTER == 0 {
+                visits.let_go();
+            }
+            let visits = within(of.get(connection), s.begin_ns, s.end_ns);
+            visits.into_iter().for_each(|v| out.push(v.of(id)));
+        }
     }
-    out
 }
 
-/// Groups of segments that are sorted by span.
-pub fn by_span(segments: &[Part]) -> FxHashMap<u32, &[Part]> {
-    segments
-        .chunk_by(|a, b| a.span == b.span)
-        .map(|group| (group[0].span, group))
-        .collect()
+/// Groups of items that are sorted by span; to ask for them in about the order of spans is quick.
+pub struct BySpan<'a, T> {
+    items: &'a [T],
+    span: fn(&T) -> u32,
+    places: Places,
+}
+
+impl<'a, T> BySpan<'a, T> {
+    /// `span` tells whose an item is.
+    pub fn new(items: &'a [T], span: fn(&T) -> u32) -> BySpan<'a, T> {
+        BySpan {
+            items,
+            span,
+            places: Places::new(2),
+        }
+    }
+
+    /// The items of a span.
+    pub fn get(&self, span: u32) -> &'a [T] {
+        let of = self.span;
+        let begin = self.places.first(0, self.items, |i| of(i) >= span);
+        let end = self.places.first(1, self.items, |i| of(i) > span);
+        &self.items[begin..end]
+    }
 }
 
 /// The parts of sorted, disjoint visits that lie within `[begin, end)`.

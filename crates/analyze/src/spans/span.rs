@@ -1,4 +1,4 @@
-//! A span, small enough that tens of millions fit in memory, and the names of spans.
+//! A span, which is small, as there are tens of millions, and the names of spans.
 
 use std::sync::Arc;
 
@@ -77,6 +77,8 @@ pub struct Span {
     pub complete: bool,
     /// Whether it was open when the recording ended.
     pub open: bool,
+    /// Whether it has ended; of all of them in the end.
+    pub ended: bool,
 }
 
 impl Span {
@@ -97,6 +99,7 @@ impl Span {
             resumed: None,
             complete: true,
             open: false,
+            ended: false,
         }
     }
 

@@ -3,6 +3,7 @@ use proptest::prelude::*;
 use std::collections::HashMap;
 
 use super::*;
+use crate::bounded::Room;
 
 /// Strings by id: `s7`; statements are `sql 7`.
 fn text(id: u32) -> Option<Arc<str>> {
@@ -33,6 +34,7 @@ fn built(events: &[(u32, i64, u32, u64, i64, u32)]) -> Output {
         end: 1000,
         text: &text,
         sql: &text,
+        room: &Room::in_memory(),
     };
     let mut builder = Builder::new(&cx);
     events
@@ -407,7 +409,8 @@ fn check(out: &Output) -> Result<(), TestCaseError> {
             );
         }
     }
-    let states: Vec<Vec<crate::model::Interval>> = Vec::new();
+    let room = Room::in_memory();
+    let states = crate::bounded::Grouped::new(&room);
     let mut sums: HashMap<i64, i64> = HashMap::new();
     let mut rows = Vec::new();
     let doings = crate::breakdown::Doings {
@@ -415,8 +418,9 @@ fn check(out: &Output) -> Result<(), TestCaseError> {
         pollers: &[],
         polls: &|_| false,
         places: &crate::intervals::Places::new(0),
+        looked: Default::default(),
     };
-    let Ok(()) = crate::breakdown::rows(out, &doings, |row| {
+    let Ok(()) = crate::breakdown::rows(out, &doings, &room, |row| {
         rows.push(row);
         Ok::<(), std::convert::Infallible>(())
     });

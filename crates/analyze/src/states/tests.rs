@@ -22,15 +22,34 @@ fn seen(entries: &[(u32, i64, char)]) -> HashMap<u32, Seen> {
     entries.iter().map(one).collect()
 }
 
-fn lives(seen: &HashMap<u32, Seen>, spool: &KernelSpool) -> Vec<Life> {
-    let mut machine = Machine::new(0, 100, seen);
+/// A life, and its states.
+struct Lived {
+    life: Life,
+    states: Vec<Interval>,
+}
+
+impl std::ops::Deref for Lived {
+    type Target = Life;
+
+    fn deref(&self) -> &Life {
+        &self.life
+    }
+}
+
+fn lives(seen: &HashMap<u32, Seen>, spool: &KernelSpool) -> Vec<Lived> {
+    let mut machine = Machine::new(0, 100, seen, &Room::in_memory());
     for r in merged([&spool.0[..]]) {
         machine.record(&r);
     }
-    machine.finish()
+    let (lives, states) = machine.finish();
+    let lived = |(life, states): (Life, &[Interval])| Lived {
+        life,
+        states: states.to_vec(),
+    };
+    lives.into_iter().zip(states.iter()).map(lived).collect()
 }
 
-fn of(lives: &[Life], tid: u32) -> Vec<(i64, i64, State)> {
+fn of(lives: &[Lived], tid: u32) -> Vec<(i64, i64, State)> {
     let life = lives
         .iter()
         .find(|l| l.tid == tid)
@@ -216,14 +235,16 @@ proptest! {
             let state = letter.chars().next().unwrap_or('?');
             (tid as u32, Seen { ts: *ts, state, syscall: Some(202), fd: None })
         }).collect();
-        let mut machine = Machine::new(10, 100, &seen);
+        let mut machine = Machine::new(10, 100, &seen, &Room::in_memory());
         for &(ts, kind, flags, cpu, tid, a) in &records {
             machine.record(&Record { ts, kind, flags, cpu, tid, a, b: 1, c: 3, begin: 0, arg2: 0, result: 0 });
         }
-        for life in machine.finish() {
+        let (lives, states) = machine.finish();
+        prop_assert_eq!(lives.len(), states.len());
+        for (life, states) in lives.iter().zip(states.iter()) {
             prop_assert!(10 <= life.begin && life.begin <= life.end && life.end <= 100);
             let mut at = life.begin;
-            for i in &life.states {
+            for i in states {
                 prop_assert_eq!(i.begin, at);
                 prop_assert!(i.end > i.begin);
                 at = i.end;

@@ -38,16 +38,26 @@ struct Chunk<'a> {
 impl<'a> Chunks<'a> {
     /// Of a spool's bytes, header included.
     pub fn of(spool: &'a [u8]) -> Chunks<'a> {
-        let mut claimed: Vec<&[u8]> = spool
+        Chunks::read(spool, &mut || {})
+    }
+
+    /// The same; `read` is called for each chunk that is looked at, twice for all of them.
+    pub fn read(spool: &'a [u8], read: &mut dyn FnMut()) -> Chunks<'a> {
+        let mut claimed: Vec<(Option<u64>, &[u8])> = spool
             .get(CHUNK..)
             .unwrap_or_default()
             .chunks(CHUNK)
             // Else claimed by a thread that died before it wrote, or never claimed.
-            .filter(|chunk| u32_at(chunk, 0) == Some(CHUNK_MAGIC))
+            .filter_map(|chunk| {
+                read();
+                let is_chunk = u32_at(chunk, 0) == Some(CHUNK_MAGIC);
+                is_chunk.then(|| (u64_at(chunk, chunk_at::PLACE), chunk))
+            })
             .collect();
-        claimed.sort_by_key(|chunk| u64_at(chunk, chunk_at::PLACE)); // stable: early versions have them as they lie
+        claimed.sort_by_key(|chunk| chunk.0); // stable: early versions have them as they lie
         let mut chunks = Chunks::default();
-        for (claim, bytes) in (0..).zip(claimed) {
+        for (claim, (_, bytes)) in (0..).zip(claimed) {
+            read();
             match u32_at(bytes, chunk_at::KIND) {
                 Some(chunk_kind::EVENTS) => chunks.events.extend(Chunk::of(bytes, claim)),
                 Some(chunk_kind::STRINGS) => chunks.strings.push(bytes),
