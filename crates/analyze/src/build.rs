@@ -72,7 +72,7 @@ pub fn build(dir: &Path, keep_raw: bool, progress: &mut dyn FnMut(f32, &str)) ->
     let (mut waits, pauses, spans) = (heard.waits, heard.pauses, heard.spans);
     let mut samples = heard.samples;
     let text = |id| strings.get(&id).cloned();
-    let stacks = stacks::rows(&said.frames(), &mut waits, &mut samples, &text);
+    let mut stacks = stacks::rows(&said.frames(), &mut waits, &mut samples, &text);
     let safepoints = vm::safepoints(&input.vm_log, &pauses, begin, end);
     let mut marks = heard.marks;
     let main = threads.by_tid(input.session.target.pid as u32, begin);
@@ -151,13 +151,21 @@ pub fn build(dir: &Path, keep_raw: bool, progress: &mut dyn FnMut(f32, &str)) ->
             .map(|r| if redacted { redact::resource(r) } else { r }),
     )?;
     out.made_of(
-        &spans.spans,
-        |s| s.begin_ns,
-        |id, _| {
-            let row = spans.row(id);
+        &spans.begins(),
+        |(begin, _)| *begin,
+        |_, (_, id)| {
+            let row = spans.row(*id as usize);
             if redacted { redact::span(row) } else { row }
         },
     )?;
+    let calls = &spans.methods;
+    out.made_of(
+        &calls.list,
+        |c| c.begin_ns,
+        |at, _| calls.call(at, spans.spans.len(), stacks.len()),
+    )?;
+    let paths: Vec<_> = calls.stacks(stacks.len(), &spans.names).collect();
+    stacks.extend(paths);
     out.made_of(&spans.segments, |p| p.begin_ns, |_, p| p.row())?;
     drop(spans);
     out.table(waits)?;

@@ -33,6 +33,7 @@ use loadline_trace::spool::agent::{Event, kind as ev};
 use loadline_trace::tables;
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::methods::{self, Invocations};
 use crate::model::NONE;
 use actor::Actor;
 use connection::Connection;
@@ -66,12 +67,26 @@ pub struct Output {
     pub pieces: Vec<Part>,
     /// Between the visits of connections, sorted by connection and begin.
     pub gaps: Vec<Gap>,
+    /// Invocations of methods: spans too, with the ids behind those of the others.
+    pub methods: Invocations,
 }
 
 impl Output {
     /// A span's row.
     pub fn row(&self, id: usize) -> tables::Span {
-        self.spans[id].row(id, &self.names)
+        match self.spans.get(id) {
+            Some(span) => span.row(id, &self.names),
+            None => self
+                .methods
+                .span(id - self.spans.len(), &self.spans, &self.names),
+        }
+    }
+
+    /// When each span began, and its id.
+    pub fn begins(&self) -> Vec<(i64, u32)> {
+        let others = self.spans.iter().map(|s| s.begin_ns);
+        let methods = self.methods.list.iter().map(|m| m.begin_ns);
+        others.chain(methods).zip(0..).collect()
     }
 }
 
@@ -118,6 +133,7 @@ pub struct Builder<'a> {
     uses: FxHashMap<u64, u32>,
     /// Named spans that are open, by their id.
     users: FxHashMap<u64, u32>,
+    methods: methods::Builder,
     /// All events have been taken: what is closed now was open at the end of the recording.
     at_the_end: bool,
 }
@@ -139,6 +155,7 @@ impl<'a> Builder<'a> {
             actors: Vec::new(),
             uses: FxHashMap::default(),
             users: FxHashMap::default(),
+            methods: methods::Builder::default(),
             at_the_end: false,
         }
     }
@@ -178,8 +195,21 @@ impl<'a> Builder<'a> {
             ev::APP_EVENT => self.app_event(e, thread, ts),
             ev::SPAN_BEGIN => self.user_begins(e.a, e.c, thread, ts),
             ev::SPAN_END => self.user_ends(e.a, thread, ts),
+            ev::METHOD_LEFT_OUT => self.methods.left_out(e, thread),
+            ev::METHOD => self.method_ended(e, thread),
             _ => {}
         }
+    }
+
+    fn method_ended(&mut self, e: &Event, thread: u32) {
+        let name = self.name(e.c, Name::METHOD);
+        let (spans, actor) = (&self.spans, self.actors.get(thread as usize));
+        let around = |begin: i64| {
+            let open = actor?.stack.iter().rev();
+            open.copied().find(|s| spans[*s as usize].begin_ns <= begin)
+        };
+        let limits = (self.cx.begin, self.cx.end);
+        self.methods.ended(e, thread, name, limits, around);
     }
 
     fn name(&mut self, id: u32, otherwise: Name) -> Name {

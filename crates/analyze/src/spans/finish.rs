@@ -47,6 +47,7 @@ impl Builder<'_> {
         segments.extend(untouched(&self.spans, &pieces));
         segments.extend(self.visits);
         self.gaps.sort_by_key(|g| (g.connection, g.begin));
+        let methods = self.methods.finish(&self.spans);
         without_what_lies_outside(
             Output {
                 spans: self.spans,
@@ -55,6 +56,7 @@ impl Builder<'_> {
                 visits,
                 pieces,
                 gaps: self.gaps,
+                methods,
             },
             self.cx.begin,
             end,
@@ -84,6 +86,7 @@ fn without_what_lies_outside(mut out: Output, begin: i64, end: i64) -> Output {
     for list in [&mut out.segments, &mut out.visits, &mut out.pieces] {
         list.retain_mut(|p| new(p.span).map(|id| p.span = id).is_some());
     }
+    out.methods.renumber(new);
     out.gaps
         .retain_mut(|g| new(g.connection).map(|id| g.connection = id).is_some());
     out
