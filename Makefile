@@ -6,7 +6,7 @@ SHELL := bash
 OUT   := target/release
 JAVA  := $(shell find java bed bench/jmh bench/jmh-omp bench/jcstress-omp pom.xml -name target -prune -o \( -name '*.java' -o -name 'pom.xml' -o -path '*/resources/*' \) -type f -print 2>/dev/null)
 WEB   := $(shell find web -path web/node_modules -prune -o -path web/dist -prune -o -type f -print 2>/dev/null)
-C     := $(wildcard java/agent/src/main/c/*)
+C     := $(wildcard java/agent/src/main/c/* java/agent/src/main/include/*)
 JDK   := $(shell dirname $$(dirname $$(readlink -f $$(command -v javac || echo /usr/bin/javac))))
 
 help: ## what there is
@@ -62,6 +62,7 @@ $(OUT)/loadline-agent.jar: $(JAVA)
 
 $(OUT)/libloadline-agent.so: $(C)
 	@JAVA_HOME=$(JDK) java/agent/src/main/c/build.sh $@
+	@cp java/agent/src/main/include/loadline.h $(OUT)/
 
 $(OUT)/web/index.html: $(WEB)
 	@echo "npm run build (web)"

@@ -21,12 +21,15 @@ def jdks(smoke):
     return found
 
 
-def samples(home, name, runs):
-    """Samples in ns of a class of benchmarks on one JDK, by (benchmark, parameters in the order of their names)."""
+def samples(home, name, runs, methods=None):
+    """Samples in ns of a class of benchmarks on one JDK, by (benchmark, parameters in the order of their names); with the
+    agent at start and probes in these methods, if any are named."""
     with tempfile.NamedTemporaryFile(suffix=".json") as out:
         agent, library = harness.built("loadline-agent.jar"), harness.built("libloadline-agent.so")
         command = [os.path.join(home, "bin", "java"), "-jar", JAR, name, *runs, "-rf", "json", "-rff", out.name,
                    "-jvmArgsAppend", f"-Dloadline.agent={agent} -Dloadline.library={library}"]
+        if methods:
+            command[-1] += f" -javaagent:{agent}=methods={methods}"
         done = subprocess.run(command, capture_output=True, text=True)
         if done.returncode != 0:
             sys.exit(" ".join(command) + f" ended with {done.returncode}\n{done.stdout[-2000:]}{done.stderr[-2000:]}")

@@ -88,7 +88,7 @@ pub fn build_within(
     let (mut waits, pauses, spans) = (heard.waits, heard.pauses, heard.spans);
     let mut samples = heard.samples;
     let text = |id| strings.get(&id).cloned();
-    let stacks = stacks::rows(&said.frames(), &mut waits, &mut samples, &text);
+    let mut stacks = stacks::rows(&said.frames(), &mut waits, &mut samples, &text);
     let safepoints = vm::safepoints(&input.vm_log, &pauses, begin, end);
     let main = threads.by_tid(input.session.target.pid as u32, begin);
     let mut cpu_changes = misc::cpu_changes(&input.proc, main, begin, end);
@@ -176,16 +176,20 @@ pub fn build_within(
             .map(|r| if redacted { redact::resource(r) } else { r }),
     )?;
     let mut by_begin = Sorter::new(room, |(begin_ns, _): &(i64, u32)| *begin_ns);
-    let begins = spans.spans.iter().map(|s| s.begin_ns);
-    for (at, id) in begins.zip(0..) {
-        spans.spans.pace(id as usize);
-        by_begin.push((at, id));
-    }
+    by_begin.extend(spans.begins());
     out.sorted(by_begin.sorted().zip(0..).map(|((_, id), at)| {
-        spans.spans.pace(at);
+        spans.pace(at);
         let row = spans.row(id as usize);
         if redacted { redact::span(row) } else { row }
     }))?;
+    let calls = &spans.methods;
+    let mut by_begin = Sorter::new(room, |(begin_ns, _): &(i64, u32)| *begin_ns);
+    by_begin.extend(calls.begins().zip(0..));
+    out.sorted(by_begin.sorted().zip(0..).map(|((_, id), at)| {
+        spans.pace(at);
+        calls.call(id as usize, spans.spans.len(), stacks.len())
+    }))?;
+    stacks.extend(calls.stacks(stacks.len(), &spans.names));
     let mut by_begin = Sorter::new(room, |p: &Part| p.begin_ns);
     for (at, part) in spans.segments.iter().enumerate() {
         spans.segments.pace(at);

@@ -12,7 +12,7 @@
 //! * what the recording saw only in part is marked so, never invented, and never a panic.
 //!
 //! The way: [`build`] reads the spools (`input`), rebuilds states from kernel records (`states`),
-//! learns who is who (`threads`), pairs waits (`waits`) and server events (`spans`), says why each
+//! learns who is who (`threads`), pairs waits (`waits`), server events (`spans`) and calls (`methods`), says why each
 //! blocked interval was blocked (`cause`), and partitions connections and requests (`breakdown`).
 //! All of these are functions over slices; what these are slices of may be longer than memory (`bounded`). Beside
 //! that only `build`, `input` and the queries touch files.
@@ -28,6 +28,7 @@ pub mod import;
 mod input;
 mod intervals;
 mod merge;
+mod methods;
 pub mod metrics;
 mod misc;
 mod model;

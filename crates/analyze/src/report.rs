@@ -10,6 +10,7 @@ mod code;
 mod contention;
 mod costs;
 mod load;
+mod methods;
 pub(crate) mod page;
 mod phases;
 mod render;
@@ -30,6 +31,7 @@ pub use code::Code;
 pub use contention::{Gc, Monitor, Pool, Statement, WaitedFor};
 pub use costs::Cost;
 pub use load::{Connections, Cpu, RoleCpu, Throughput};
+pub use methods::Called;
 pub use phases::{Phase, RequestType, ThreadTime, Times};
 pub use verdict::Verdict;
 
@@ -62,6 +64,9 @@ pub struct Report {
     /// The code that waited: by lock, then by request type, the most waited first. Of waits whose stack was taken.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub code: Vec<Code>,
+    /// Paths of recorded methods, each below its caller's, those that took most first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub methods: Vec<Called>,
     /// Pools of connections.
     pub pools: Vec<Pool>,
     /// Statements, the most expensive first.
@@ -128,6 +133,7 @@ pub fn report(trace: &Trace) -> Result<Report> {
         requests: phases::request_types(&db)?,
         costs: costs::costs(&db)?,
         code: code::code(&db)?,
+        methods: methods::tree(&db)?,
         threads: if throughput.requests == 0 {
             phases::threads(&db)?
         } else {

@@ -34,6 +34,7 @@ use loadline_trace::tables;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::bounded::{List, Room};
+use crate::methods::{self, Invocations};
 use crate::model::NONE;
 use actor::Actor;
 use connection::Connection;
@@ -69,6 +70,8 @@ pub struct Output {
     pub pieces: List<Part>,
     /// Between the visits of connections, sorted by connection and begin.
     pub gaps: List<Gap>,
+    /// Invocations of methods: spans too, with the ids behind those of the others.
+    pub methods: Invocations,
 }
 
 impl Output {
@@ -76,6 +79,7 @@ impl Output {
     pub fn let_go(&self) {
         self.spans.let_go();
         self.gaps.let_go();
+        self.methods.list.let_go();
         for parts in [&self.segments, &self.visits, &self.pieces] {
             parts.let_go();
         }
@@ -83,7 +87,27 @@ impl Output {
 
     /// A span's row.
     pub fn row(&self, id: usize) -> tables::Span {
-        self.spans[id].row(id, &self.names)
+        match self.spans.get(id) {
+            Some(span) => span.row(id, &self.names),
+            None => self
+                .methods
+                .span(id - self.spans.len(), &self.spans, &self.names),
+        }
+    }
+
+    /// When each span began, and its id.
+    pub fn begins(&self) -> impl Iterator<Item = (i64, u32)> {
+        let others = self.spans.iter().enumerate().map(|(at, s)| {
+            self.spans.pace(at);
+            s.begin_ns
+        });
+        others.chain(self.methods.begins()).zip(0..)
+    }
+
+    /// Lets go of the pages that rows were made of, each time that their walk has come so far as to be worth it.
+    pub fn pace(&self, at: usize) {
+        self.spans.pace(at);
+        self.methods.list.pace(at);
     }
 }
 
@@ -129,6 +153,7 @@ pub struct Builder<'a> {
     uses: FxHashMap<u64, u32>,
     /// Named spans that are open, by their id.
     users: FxHashMap<u64, u32>,
+    methods: methods::Builder,
     /// All events have been taken: what is closed now was open at the end of the recording.
     at_the_end: bool,
 }
@@ -149,6 +174,7 @@ impl<'a> Builder<'a> {
             actors: Vec::new(),
             uses: FxHashMap::default(),
             users: FxHashMap::default(),
+            methods: methods::Builder::new(cx.room),
             at_the_end: false,
         }
     }
@@ -188,8 +214,21 @@ impl<'a> Builder<'a> {
             ev::APP_EVENT => self.app_event(e, thread, ts),
             ev::SPAN_BEGIN => self.user_begins(e.a, e.c, thread, ts),
             ev::SPAN_END => self.user_ends(e.a, thread, ts),
+            ev::METHOD_LEFT_OUT => self.methods.left_out(e, thread),
+            ev::METHOD => self.method_ended(e, thread),
             _ => {}
         }
+    }
+
+    fn method_ended(&mut self, e: &Event, thread: u32) {
+        let name = self.name(e.c, Name::METHOD);
+        let (spans, actor) = (&self.spans, self.actors.get(thread as usize));
+        let around = |begin: i64| {
+            let open = actor?.stack.iter().rev();
+            open.copied().find(|s| spans[*s as usize].begin_ns <= begin)
+        };
+        let limits = (self.cx.begin, self.cx.end);
+        self.methods.ended(e, thread, name, limits, around);
     }
 
     fn name(&mut self, id: u32, otherwise: Name) -> Name {

@@ -35,7 +35,7 @@ pub struct View {
 }
 
 /// Every view, in the order in which they build on each other.
-pub const ALL: [View; 15] = [
+pub const ALL: [View; 16] = [
     View {
         name: "wakings",
         doc: "A blocked interval that somebody ended: thread, thread_name, begin_ns, end_ns, cause, wait, waker, waker_name (null if no thread of the target did), interrupt.",
@@ -150,6 +150,12 @@ pub const ALL: [View; 15] = [
         doc: "A sample of what ran on a CPU, with its code and the request that it was in: ts_ns, thread, weight (ns of CPU time that it stands for), stack, code, file, line, request (spans.id), request_name.",
         example: "SELECT request_name, code, count(*) AS samples, ms(sum(weight)) AS cpu FROM cpu_code GROUP BY ALL ORDER BY cpu DESC LIMIT 10",
         sql: include_str!("views/cpu_code.sql"),
+    },
+    View {
+        name: "call_tree",
+        doc: "A path of recorded methods (--methods), all invocations through it together: stack (stacks.id), parent (its caller's path), depth, method, path (null below 64 callers), invocations, threw (ended by an exception), wall_ns, self_ns (without those below), min_ns, max_ns, cpu_ns, self_cpu_ns (null without --method-cpu), below (recorded invocations below it), left_out (calls left out in it and below).",
+        example: "SELECT repeat('  ', depth) || method AS method, invocations, ms(wall_ns) AS wall, ms(self_ns) AS self, ms(cpu_ns) AS cpu FROM call_tree WHERE wall_ns > (SELECT max(wall_ns) FROM call_tree) / 100 ORDER BY path LIMIT 40",
+        sql: include_str!("views/call_tree.sql"),
     },
     View {
         name: "request_counters_within(begin_ns, end_ns)",

@@ -6,7 +6,7 @@ use loadline_analyze::diff::diff;
 use loadline_stats::{Random, Stream};
 use loadline_trace::meta::Meta;
 use loadline_trace::tables::{
-    Breakdown, Counter, Mark, Mount, Resource, Sample, Segment, Span, Stack, State, Syscall,
+    Breakdown, Call, Counter, Mark, Mount, Resource, Sample, Segment, Span, Stack, State, Syscall,
     Thread, ThreadCounter, Vm, Wait,
 };
 use loadline_trace::{Trace, TraceWriter};
@@ -102,6 +102,7 @@ fn trace(dir: &Path, seed: u64, requests: usize, factor: impl Fn(&str) -> f64) -
         State,
         Syscall,
         Resource,
+        Call,
         Segment,
         Mark,
         Wait,

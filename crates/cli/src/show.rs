@@ -51,7 +51,7 @@ pub fn bar(total: u64, template: &str) -> ProgressBar {
     ProgressBar::with_draw_target(Some(total), target).with_style(style)
 }
 
-/// `20s`, `1.5m`, `500ms`, `2h`, or a plain number of seconds.
+/// `20s`, `1.5m`, `500ms`, `15us`, `2h`, or a plain number of seconds.
 pub fn parse_duration(text: &str) -> Result<Duration, String> {
     let text = text.trim();
     let digits = text
@@ -59,13 +59,14 @@ pub fn parse_duration(text: &str) -> Result<Duration, String> {
         .unwrap_or(text.len());
     let (number, unit) = text.split_at(digits);
     let seconds = match unit.trim() {
+        "us" | "µs" => 0.000_001,
         "ms" => 0.001,
         "" | "s" => 1.0,
         "m" | "min" => 60.0,
         "h" => 3600.0,
         _ => {
             return Err(format!(
-                "{unit:?} is no unit of time: use ms, s, m or h (20s, 1.5m)"
+                "{unit:?} is no unit of time: use us, ms, s, m or h (20s, 1.5m)"
             ));
         }
     };
@@ -132,6 +133,7 @@ mod tests {
         assert_eq!(parse_duration("20"), Ok(Duration::from_secs(20)));
         assert_eq!(parse_duration("1.5m"), Ok(Duration::from_secs(90)));
         assert_eq!(parse_duration("500ms"), Ok(Duration::from_millis(500)));
+        assert_eq!(parse_duration("15us"), Ok(Duration::from_micros(15)));
         for wrong in [
             "",
             "s",

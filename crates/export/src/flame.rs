@@ -3,6 +3,7 @@
 //! Where what ran was sampled: time on a CPU by stack, and time off it by the stack of the wait and by why.
 //! Else time of requests and handshakes by what they are, their phase and their cause (without requests, of threads
 //! by name and cause), and beside it a graph of the time off the CPU, where stacks of waits were taken.
+//! Where methods were recorded, a graph of the time of their invocations by the methods that they were called through.
 //! The unit is a microsecond.
 
 use std::collections::HashMap;
@@ -30,6 +31,7 @@ pub fn write(trace: &Trace, out: &Path) -> Result<Written> {
     let sampled = count("SELECT count(*) FROM samples WHERE kind = 'cpu'")? > 0;
     let waited = count("SELECT count(*) FROM waits WHERE stack IS NOT NULL")? > 0;
     let requests = count("SELECT count(*) FROM breakdown")? > 0;
+    let called = count("SELECT count(*) FROM calls")? > 0;
     let all = if sampled {
         by_code(db)?
     } else if requests {
@@ -50,8 +52,13 @@ pub fn write(trace: &Trace, out: &Path) -> Result<Written> {
             &by_code(db)?,
         )?);
         notes.push("what ran was not sampled (loadline record --samples 20ms): index.html shows phases and causes, off-cpu.html the code that waited".into());
-    } else if !sampled {
+    } else if !sampled && !called {
         notes.push("call stacks were not recorded: it shows phases and causes, not code".into());
+    }
+    if called {
+        let title = format!("{title} · methods");
+        let names = ["methods.html", "methods.folded"];
+        files.extend(graph(out, names, &title, &by_method(db)?)?);
     }
     Ok(Written { files, notes })
 }
@@ -116,15 +123,20 @@ fn by_thread(db: &Connection) -> Result<Folded> {
     )
 }
 
+/// By the methods that were recorded: what each invocation took beside those that it made.
+fn by_method(db: &Connection) -> Result<Folded> {
+    by_stack(
+        db,
+        "SELECT NULL, NULL, o.stack, ((any_value(o.ns) - coalesce(sum(c.ns), 0)) // 1000)::BIGINT AS us
+         FROM (SELECT stack, sum(wall_ns) AS ns FROM calls GROUP BY stack) o
+         LEFT JOIN (SELECT s.parent, sum(wall_ns) AS ns FROM calls JOIN stacks s ON s.id = stack GROUP BY s.parent) c ON c.parent = o.stack
+         GROUP BY ALL HAVING us > 0 ORDER BY ALL",
+    )
+}
+
 fn by_code(db: &Connection) -> Result<Folded> {
-    let mut frames: HashMap<i64, (Option<i64>, String)> = HashMap::new();
-    let mut statement = db.prepare("SELECT id, parent, name FROM stacks")?;
-    let rows = statement.query_map([], |r| Ok((r.get(0)?, r.get(1)?, r.get::<_, String>(2)?)))?;
-    for row in rows {
-        let (id, parent, name): (i64, Option<i64>, String) = row?;
-        frames.insert(id, (parent, frame(&name)));
-    }
-    let mut statement = db.prepare(
+    by_stack(
+        db,
         "SELECT 'on CPU', NULL, stack, (sum(weight) // 1000)::BIGINT AS us FROM samples WHERE kind = 'cpu'
          GROUP BY ALL HAVING us > 0
          UNION ALL
@@ -132,10 +144,22 @@ fn by_code(db: &Connection) -> Result<Folded> {
          FROM states s JOIN waits w ON w.id = s.wait
          WHERE w.stack IS NOT NULL AND s.cause NOT IN ('running', 'runnable', 'idle') GROUP BY ALL HAVING us > 0
          ORDER BY ALL",
-    )?;
+    )
+}
+
+/// Of a query for what stands below a stack, what above it, the stack's id, and its microseconds.
+fn by_stack(db: &Connection, sql: &str) -> Result<Folded> {
+    let mut frames: HashMap<i64, (Option<i64>, String)> = HashMap::new();
+    let mut statement = db.prepare("SELECT id, parent, name FROM stacks")?;
+    let rows = statement.query_map([], |r| Ok((r.get(0)?, r.get(1)?, r.get::<_, String>(2)?)))?;
+    for row in rows {
+        let (id, parent, name): (i64, Option<i64>, String) = row?;
+        frames.insert(id, (parent, frame(&name)));
+    }
+    let mut statement = db.prepare(sql)?;
     let rows = statement.query_map([], |r| {
         Ok((
-            r.get::<_, String>(0)?,
+            r.get::<_, Option<String>>(0)?,
             r.get::<_, Option<String>>(1)?,
             r.get::<_, i64>(2)?,
             r.get::<_, i64>(3)?,
@@ -150,7 +174,7 @@ fn by_code(db: &Connection) -> Result<Folded> {
             path.push(name.clone());
             next = *parent;
         }
-        path.push(root);
+        path.extend(root);
         path.reverse();
         path.extend(cause);
         folded.push((path, us));

@@ -47,6 +47,7 @@ fn run() -> Result<(), String> {
         redefinition: Redefinition::Never,
         stacks: None,
         samples: None,
+        methods: None,
         ring_bytes: Options::RING_BYTES,
         redact: false,
         agent_capacity: Options::AGENT_CAPACITY,

@@ -9,7 +9,7 @@ use loadline_trace::spool::agent::{Asked, mode, state};
 use crate::agent::AgentSpool;
 use crate::attach::Attach;
 use crate::error::{Error, Result, io};
-use crate::options::AgentFiles;
+use crate::options::{AgentFiles, Methods};
 use crate::place::Place;
 use crate::subject::Subject;
 use crate::trace_dir::TraceDir;
@@ -18,8 +18,16 @@ use crate::trace_dir::TraceDir;
 const AT_MOST: Duration = Duration::from_secs(120);
 
 /// Places the probes in a running JVM, where they stay dormant; with `restore`, takes them out.
-/// Either redefines classes. Returns what could not be probed, a line each.
-pub fn arm(pid: i32, agent: &AgentFiles, restore: bool) -> Result<Vec<String>> {
+/// Either redefines classes. `methods` has filters of methods that get probes too. Returns what could not be probed, a line each.
+pub fn arm(pid: i32, agent: &AgentFiles, restore: bool, methods: &[String]) -> Result<Vec<String>> {
+    let filters = match methods {
+        [] => String::new(),
+        some => crate::methods::text(&Methods {
+            filters: some.to_vec(),
+            ..Methods::default()
+        })
+        .map_err(Error::Methods)?,
+    };
     let subject = Subject::running(pid)?;
     let target = &subject.target;
     let parent = tempfile::Builder::new()
@@ -31,6 +39,7 @@ pub fn arm(pid: i32, agent: &AgentFiles, restore: bool) -> Result<Vec<String>> {
     let place = Place::of(Some(target), agent, dir.raw())?;
     let asked = Asked {
         mode: mode::ONLY_ARM | if restore { mode::RESTORE } else { 0 },
+        methods: &filters,
         library: &place.library.to_string_lossy(),
         ..Asked::default()
     };

@@ -16,12 +16,14 @@ struct Info {
     java: u32,
     server_by: Option<String>,
     unseen: Vec<String>,
+    lacks_methods: bool,
 }
 
-/// What hooks do not see, in words; empty where probes are in place or no server level was asked for.
+/// What hooks do not see, in words, and methods that have no probes; empty where probes are in place or were not asked for.
 pub fn not_recorded(info: &str, pid: i32, jar: &Path) -> Vec<NotRecorded> {
     let info: Info = serde_json::from_str(info).unwrap_or_default(); // the agent has said nothing yet
-    if info.server_by.as_deref() != Some("hooks") {
+    let hooks = info.server_by.as_deref() == Some("hooks");
+    if !hooks && !info.lacks_methods {
         return Vec::new();
     }
     let price = price(info.java);
@@ -30,6 +32,19 @@ pub fn not_recorded(info: &str, pid: i32, jar: &Path) -> Vec<NotRecorded> {
         jar.display()
     );
     let mut not_recorded: Vec<NotRecorded> = Vec::new();
+    if info.lacks_methods {
+        not_recorded.push(NotRecorded {
+            what: "methods".into(),
+            why: "they have no probes, and no loaded class is redefined".into(),
+            how_to_get: format!(
+                "start the JVM with -javaagent:{}=methods=FILTER:FILTER…; or `loadline arm {pid} --methods FILTER` at a quiet hour, or --redefine: {price}",
+                jar.display()
+            ),
+        });
+    }
+    if !hooks {
+        return not_recorded;
+    }
     for (what, why) in info.unseen.iter().filter_map(|code| described(code)) {
         match not_recorded.iter_mut().find(|n| n.why == why) {
             Some(n) => n.what += &format!(", {what}"),
@@ -114,6 +129,20 @@ mod tests {
     fn a_release_that_keeps_its_compiled_code_is_not_accused_of_throwing_it_away() {
         let told = told(r#"{"java": 25, "server_by": "hooks", "unseen": ["sql"]}"#);
         assert!(!told[0].how_to_get.contains("thrown away"), "{told:?}");
+    }
+
+    #[test]
+    fn methods_without_probes_are_said_to_be_missing_with_the_ways_to_get_them() {
+        let told = told(r#"{"java": 17, "server_by": "probes", "lacks_methods": true}"#);
+        assert_eq!(told.len(), 1);
+        for way in [
+            "=methods=FILTER",
+            "arm 4121 --methods",
+            "--redefine",
+            "thrown away",
+        ] {
+            assert!(told[0].how_to_get.contains(way), "{way}: {told:?}");
+        }
     }
 
     #[test]

@@ -110,6 +110,9 @@ pub enum Error {
         /// Reason.
         why: String,
     },
+    /// Filters of methods cannot be used.
+    #[error("methods: {0}")]
+    Methods(String),
     /// Nothing is left to record.
     #[error("nothing can be recorded: {0}")]
     NoLevel(String),

@@ -26,6 +26,7 @@ mod flight;
 mod jvms;
 mod kernel;
 mod machine;
+pub mod methods;
 mod options;
 mod owner;
 mod place;
@@ -48,7 +49,9 @@ pub use error::{Error, Result};
 pub use flight::{Flight, Kept, Measure, Trigger, dump};
 pub use jvms::{Jvm, resolve, running_jvms};
 pub use loadline_trace::spool::session::Session;
-pub use options::{AgentFiles, Dumped, Levels, Options, Progress, Redefinition, Stage, Target};
+pub use options::{
+    AgentFiles, Dumped, Levels, Methods, Options, Progress, Redefinition, Stage, Target,
+};
 pub use owner::give_to_caller;
 pub use properties::system_properties;
 pub use record::record;

@@ -99,6 +99,19 @@ impl Redefinition {
     }
 }
 
+/// Which methods are recorded, and how.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Methods {
+    /// Filters in order, as [`crate::methods`] has them; at least one.
+    pub filters: Vec<String>,
+    /// Filters of threads; none: all.
+    pub threads: Vec<String>,
+    /// Whether an invocation has its CPU time.
+    pub cpu: bool,
+    /// Shorter invocations are only counted.
+    pub shortest: Duration,
+}
+
 /// A recording.
 #[derive(Debug, Clone)]
 pub struct Options {
@@ -120,6 +133,8 @@ pub struct Options {
     pub stacks: Option<Duration>,
     /// After how much CPU time of a thread on the JVM level its stack is recorded; none: never.
     pub samples: Option<Duration>,
+    /// Methods whose invocations are recorded.
+    pub methods: Option<Methods>,
     /// Size of each CPU's ring, in bytes; see [`Options::RING_BYTES`].
     pub ring_bytes: usize,
     /// The most that the agent may write, in bytes; see [`Options::AGENT_CAPACITY`].

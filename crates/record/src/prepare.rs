@@ -12,6 +12,7 @@ use crate::agent::AgentSpool;
 use crate::error::{Error, Result, io};
 use crate::kernel::{Kernel, Storage, Wanted};
 use crate::machine::machine;
+use crate::methods;
 use crate::options::Options;
 use crate::place::Place;
 use crate::secrets;
@@ -63,8 +64,16 @@ pub fn new_agent(
 ) -> Result<(AgentSpool, Place)> {
     let target = subject.map(|s| &s.target);
     let place = Place::of(target, &o.agent, dir.raw())?;
+    let methods = o.methods.clone().unwrap_or_default();
+    let filters = match o.methods {
+        Some(_) => methods::text(&methods).map_err(Error::Methods)?,
+        None => String::new(),
+    };
     let asked = Asked {
         levels,
+        methods: &filters,
+        method_cpu: methods.cpu,
+        method_shortest_ns: methods.shortest.as_nanos() as u64,
         ring: o.flight.is_some(),
         mode: o.redefinition.mode(),
         stacks_ns: in_ns(o.stacks),

@@ -12,7 +12,7 @@ use crate::tables::TableInfo;
 const TABLES: [&str; 3] = ["mounts", "stacks", "samples"];
 
 /// Tables that came to schema 2 later: a trace has them if `trace.json` counts their rows.
-const LATER: [&str; 1] = ["thread_counters"];
+const LATER: [&str; 2] = ["thread_counters", "calls"];
 
 /// Columns that schema 1 does not have: table, column, and its value in SQL where it is not null.
 const COLUMNS: [(&str, &str, Option<&str>); 5] = [

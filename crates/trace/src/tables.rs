@@ -175,7 +175,7 @@ table! {
         id: i64,
         /// Span that it lies in.
         parent: Option<i64>,
-        /// connection, tls_handshake, request, service, pool_wait, pool_use, sql, app_state, user or method (not filled by 0.1).
+        /// connection, tls_handshake, request, service, pool_wait, pool_use, sql, app_state, user or method (only when recorded with --methods).
         kind: &'static str,
         /// Of a request `GET /path`, of SQL its normalised text, of a service the servlet.
         name: Arc<str>,
@@ -201,8 +201,30 @@ table! {
         complete: bool,
         /// True if it was still open when the recording ended, or was cut off by a crash: `end_ns` is that moment.
         open: bool,
-        /// CPU time of its thread in it, where that was measured. Not filled by 0.1.
+        /// CPU time of its thread in it, where that was measured: of methods with --method-cpu.
         cpu_ns: Option<i64>,
+    }
+}
+
+table! {
+    /// An invocation of a method that was recorded (only with --methods): what its span does not say. It began and ended within the recording.
+    Call in "calls" sorted by begin_ns {
+        /// Its span.
+        span: i64,
+        /// Begin.
+        begin_ns: i64,
+        /// How long it took.
+        wall_ns: i64,
+        /// CPU time of its thread in it; null without --method-cpu, and of virtual threads.
+        cpu_ns: Option<i64>,
+        /// The recorded methods that it was called through, itself the innermost (`stacks.id`).
+        stack: i64,
+        /// Whether an exception ended it.
+        threw: bool,
+        /// Recorded invocations that were made in it, and in those.
+        below: i64,
+        /// Calls of methods with a probe that were left out in it and in those, by a filter or because they were short.
+        left_out: i64,
     }
 }
 
@@ -582,6 +604,7 @@ pub fn all() -> Vec<TableInfo> {
         info::<Syscall>(),
         info::<Resource>(),
         info::<Span>(),
+        info::<Call>(),
         info::<Segment>(),
         info::<Mark>(),
         info::<Wait>(),

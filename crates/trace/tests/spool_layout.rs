@@ -16,7 +16,9 @@ const HALVES: [&str; 6] = [
 ];
 const TYPES: &str = HALVES[1];
 /// What a half calls something otherwise than by the name of its module.
-const OTHER_NAMES: [(&str, &str); 5] = [
+const OTHER_NAMES: [(&str, &str); 7] = [
+    ("METHODS_TEXT", "at::METHODS_TEXT"),
+    ("METHOD_", "method::"),
     ("CHUNK_HEADER", "EVENT"), // as long as an event
     ("CHUNK_LEFT", "chunk_at::LEFT"),
     ("CHUNK_PLACE", "chunk_at::PLACE"),

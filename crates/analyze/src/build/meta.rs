@@ -85,6 +85,12 @@ fn describe_target(meta: &mut Meta, header: &agent::Header) {
             header.spared_samples
         ));
     }
+    if header.calls_left_out > 0 {
+        meta.notes.push(format!(
+            "{} calls of methods were left out by filters, or because they were short, outside of any invocation that was recorded",
+            header.calls_left_out
+        ));
+    }
     if header.state != agent::state::FAILED {
         meta.notes.extend(
             header

@@ -50,6 +50,7 @@ impl Tables {
         to.table(self.syscalls.iter().cloned())?;
         to.table(self.resources.iter().cloned())?;
         to.table(Vec::<tables::Span>::new())?;
+        to.table(Vec::<tables::Call>::new())?;
         to.table(Vec::<tables::Segment>::new())?;
         to.table(Vec::<tables::Mark>::new())?;
         to.table(self.waits.iter().cloned())?;

@@ -18,6 +18,7 @@ impl Report {
         self.threads(&mut out);
         self.contention(&mut out);
         self.code(&mut out);
+        self.methods(&mut out);
         self.metrics(&mut out);
         out.gap();
         out.paragraph("verdict", "1", &self.verdict.text);

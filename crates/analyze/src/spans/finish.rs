@@ -65,6 +65,7 @@ impl Builder<'_> {
         let mut by_connection = Sorter::new(room, |g: &Gap| (g.connection, g.begin));
         by_connection.extend(paced(&self.gaps));
         gaps.extend(by_connection.sorted());
+        let methods = self.methods.finish(&spans);
         let out = Output {
             spans,
             names: self.names,
@@ -72,6 +73,7 @@ impl Builder<'_> {
             visits,
             pieces,
             gaps,
+            methods,
         };
         without_what_lies_outside(out, self.cx.begin, end, room)
     }
@@ -110,6 +112,7 @@ fn without_what_lies_outside(mut out: Output, begin: i64, end: i64, room: &Room)
     for list in [&mut out.segments, &mut out.visits, &mut out.pieces] {
         list.retain_mut(|p| new(p.span).map(|id| p.span = id).is_some());
     }
+    out.methods.renumber(new);
     out.gaps
         .retain_mut(|g| new(g.connection).map(|id| g.connection = id).is_some());
     out

@@ -113,14 +113,19 @@ impl Span {
         (self.connection != NONE).then_some(self.connection)
     }
 
+    /// The connection that what lies in it belongs to; it is the span with this id.
+    pub fn connection_of(&self, id: u32) -> Option<u32> {
+        match self.kind {
+            Kind::Connection => Some(id),
+            _ => self.connection(),
+        }
+    }
+
     /// Puts it into another, which lies before it in `spans`; or into none.
     pub fn put_into(&mut self, parent: Option<u32>, spans: &[Span]) {
         self.parent = parent.unwrap_or(NONE);
-        self.connection = match parent.map(|p| (p, &spans[p as usize])) {
-            Some((p, outer)) if outer.kind == Kind::Connection => p,
-            Some((_, outer)) => outer.connection,
-            None => NONE,
-        };
+        let connection = parent.and_then(|p| spans[p as usize].connection_of(p));
+        self.connection = connection.unwrap_or(NONE);
     }
 
     /// Gives the spans that it lies in their new ids; those without one are gone.
@@ -217,7 +222,7 @@ impl Part {
 }
 
 /// A name, in [`Names`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Name(u32);
 
 impl Name {
@@ -243,10 +248,12 @@ impl Name {
     pub const STATE: Name = Name(9);
     #[allow(missing_docs)]
     pub const SPAN: Name = Name(10);
+    #[allow(missing_docs)]
+    pub const METHOD: Name = Name(11);
 }
 
 /// The texts of [`Name`]'s constants, in their order.
-const FIXED: [&str; 11] = [
+const FIXED: [&str; 12] = [
     "connection",
     "failed",
     "full",
@@ -258,6 +265,7 @@ const FIXED: [&str; 11] = [
     "statement",
     "state",
     "span",
+    "method",
 ];
 
 /// Each text that is a name, once.
@@ -334,6 +342,7 @@ mod tests {
             (Name::CONNECTION, "connection"),
             (Name::UNKNOWN, "unknown"),
             (Name::SPAN, "span"),
+            (Name::METHOD, "method"),
         ] {
             assert_eq!(&*names.get(name), text);
         }

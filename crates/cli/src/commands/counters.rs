@@ -263,6 +263,7 @@ fn recorded(
         redefinition: Redefinition::Never,
         stacks: None,
         samples: None,
+        methods: None,
         ring_bytes: 1 << 20,
         redact: false,
         agent_capacity: 4 << 30,

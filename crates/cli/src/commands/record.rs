@@ -6,7 +6,9 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, Result};
-use loadline_record::{Dumped, Flight, Levels, Measure, Options, Redefinition, Target, Trigger};
+use loadline_record::{
+    Dumped, Flight, Levels, Measure, Methods, Options, Redefinition, Target, Trigger, methods,
+};
 use loadline_trace::Meta;
 use signal_hook::consts::SIGUSR1;
 
@@ -26,6 +28,7 @@ pub use display::introduction;
     sudo loadline record --pid shop                          (by main class or jar; until Ctrl-C)\n  \
     sudo loadline record --pid shop --counters -d 20s        (what threads and requests cost: docs/counters.md)\n  \
     sudo loadline record --pid shop --samples 20ms -d 20s    (also which code runs: docs/record.md)\n  \
+    sudo loadline record --pid shop --methods 'com.shop.**' --methods '!com.shop.model.*.get*' -d 20s\n  \
     sudo loadline record --pid shop --syscalls -d 5s         (also every system call: dearer, see docs/record.md)\n  \
     loadline record --levels jvm,server,app --pid shop       (needs no privilege)\n  \
     sudo loadline record -o start.trace -- java -jar shop.jar\n  \
@@ -103,6 +106,18 @@ pub struct Args {
     /// Record which code runs: its stack each time that a thread has used TIME on a CPU, or off
     #[arg(long, value_name = "TIME", default_value = "off", value_parser = parse_samples)]
     samples: Samples,
+    /// Record invocations of methods: com.shop.**, com.shop.Cart.add, !**.get*; several go in order, and the last that matches decides
+    #[arg(long, value_name = "FILTER", value_parser = parse_filter)]
+    methods: Vec<String>,
+    /// With --methods: on these threads only, by name: http-*, !batch-*; in order too
+    #[arg(long, value_name = "FILTER", value_parser = parse_thread_filter, requires = "methods")]
+    method_threads: Vec<String>,
+    /// With --methods: also the CPU time of each invocation
+    #[arg(long, requires = "methods")]
+    method_cpu: bool,
+    /// With --methods: only count invocations that are shorter than this
+    #[arg(long, value_name = "TIME", value_parser = show::parse_duration, requires = "methods")]
+    method_min: Option<Duration>,
     /// Redefine loaded classes for what hooks do not see; up to JDK 21 this throws all compiled code away, once
     #[arg(long, conflicts_with = "command")]
     redefine: bool,
@@ -147,6 +162,35 @@ fn parse_samples(text: &str) -> Result<Samples, String> {
     }
 }
 
+/// A filter of methods.
+pub fn parse_filter(text: &str) -> Result<String, String> {
+    methods::check(text).map(|()| text.to_owned())
+}
+
+fn parse_thread_filter(text: &str) -> Result<String, String> {
+    methods::check_thread(text).map(|()| text.to_owned())
+}
+
+/// Which methods are to be recorded, if any.
+fn wanted_methods(args: &Args, levels: &Levels) -> Result<Option<Methods>> {
+    if args.methods.is_empty() {
+        return Ok(None);
+    }
+    if !(levels.jvm || levels.server || levels.app) {
+        return Err(
+            Usage("--methods needs the agent: add app, server or jvm to --levels".into()).into(),
+        );
+    }
+    let wanted = Methods {
+        filters: args.methods.clone(),
+        threads: args.method_threads.clone(),
+        cpu: args.method_cpu,
+        shortest: args.method_min.unwrap_or_default(),
+    };
+    methods::text(&wanted).map_err(|e| Usage(format!("--methods: {e}")))?;
+    Ok(Some(wanted))
+}
+
 pub fn run(args: Args) -> Result<ExitCode> {
     if args.example_config {
         show::out(config::EXAMPLE)?;
@@ -184,6 +228,7 @@ pub fn run(args: Args) -> Result<ExitCode> {
         None => None,
     };
     let flight = flight(&args, &levels)?;
+    let methods = wanted_methods(&args, &levels)?;
     let target = match &args.pid {
         Some(text) => Target::Pid(loadline_record::resolve(text)?),
         None => Target::Command(args.command),
@@ -206,6 +251,7 @@ pub fn run(args: Args) -> Result<ExitCode> {
         },
         stacks: args.stacks.0,
         samples: args.samples.0,
+        methods,
         ring_bytes: args.ring as usize,
         agent_capacity: args.agent_max,
         counters,

@@ -30,10 +30,14 @@
 //!    112  u64  after how much CPU time of a thread on its stack is wanted (a sample), in ns; 0: never
 //!    120  u64  samples lost because there was no room for them (atomic)
 //!    128  u64  samples not taken, because they would have cost too much (atomic); the next one stands for them too
+//!    136  u64  invocations of methods that are shorter are counted only, in ns
+//!    144  u64  whether invocations have their CPU time: 0 or 1
+//!    152  u64  calls of methods that filters left out, outside of any that was recorded
+//!    192  text  filters of methods, a line each; of threads with a tab in front; 832 bytes; empty: no methods
 //!   1024  text  path of the agent's native library, NUL-terminated (recorder writes)
 //!   2048  text  agent's message: an error when failed, else warnings a line each (agent writes)
 //!   3072  text  JSON {"jvm": …, "java": 17, "server": …, "name": …, "server_by": "probes" or "hooks",
-//!               "unseen": [codes of what hooks do not see]} (agent writes)
+//!               "unseen": [codes of what hooks do not see], "lacks_methods": true if they have no probes} (agent writes)
 //!
 //!   4096  u32[]  the ring's table
 //!
@@ -122,6 +126,16 @@ pub mod at {
     pub const LOST_SAMPLES: usize = 120;
     /// See the module's table.
     pub const SPARED_SAMPLES: usize = 128;
+    /// See the module's table.
+    pub const METHOD_SHORTEST: usize = 136;
+    /// See the module's table.
+    pub const METHOD_CPU: usize = 144;
+    /// See the module's table.
+    pub const CALLS_LEFT_OUT: usize = 152;
+    /// See the module's table.
+    pub const METHODS: usize = 192;
+    /// Length of that text.
+    pub const METHODS_TEXT: usize = 832;
     /// See the module's table.
     pub const LIBRARY: usize = 1024;
     /// See the module's table.
@@ -306,6 +320,39 @@ pub mod kind {
     pub const SPAN_BEGIN: u32 = 64;
     /// A named span ends, perhaps on another thread: a = its id.
     pub const SPAN_END: u32 = 65;
+
+    /// An invocation of a method has ended: c = method, a = how long it was in ns, b as [`super::method`] says. Where it was called
+    /// is told by depths: in the next that ends on the same thread and is less deep.
+    pub const METHOD: u32 = 70;
+    /// Calls that filters left out in an invocation whose [`METHOD`] follows: c = its method, a = how many.
+    pub const METHOD_LEFT_OUT: u32 = 71;
+}
+
+/// What `b` of [`kind::METHOD`] is made of: below the depth the CPU time in ns.
+pub mod method {
+    /// Lowest bit of the depth: recorded invocations that the thread was in then.
+    pub const DEPTH_SHIFT: u32 = 48;
+    /// What is deeper is told to be as deep as this.
+    pub const DEEPEST: u64 = 16_383;
+    /// Bit that says whether there is a CPU time.
+    pub const HAS_CPU_SHIFT: u32 = 62;
+    /// Bit that says whether an exception ended it.
+    pub const THREW_SHIFT: u32 = 63;
+
+    /// Its CPU time in ns, if there is one.
+    pub fn cpu(b: u64) -> Option<u64> {
+        (b >> HAS_CPU_SHIFT & 1 == 1).then_some(b & ((1 << DEPTH_SHIFT) - 1))
+    }
+
+    /// Its depth.
+    pub fn depth(b: u64) -> u16 {
+        (b >> DEPTH_SHIFT & DEEPEST) as u16
+    }
+
+    /// Whether an exception ended it.
+    pub fn threw(b: u64) -> bool {
+        b >> THREW_SHIFT == 1
+    }
 }
 
 /// One event, with its writer.
@@ -350,6 +397,8 @@ pub struct Header {
     pub lost_samples: u64,
     /// Samples not taken for what they cost.
     pub spared_samples: u64,
+    /// Calls of methods that filters left out, outside of any that was recorded.
+    pub calls_left_out: u64,
     /// When the agent began.
     pub begin: i64,
     /// When it stopped, 0 if it did not.
@@ -373,6 +422,12 @@ pub struct Asked<'a> {
     pub stacks_ns: u64,
     /// After how much CPU time of a thread on its stack is wanted, in ns; 0: never.
     pub samples_ns: u64,
+    /// Filters of methods and threads as the header has them, in [`at::METHODS_TEXT`] bytes at most; empty: no methods.
+    pub methods: &'a str,
+    /// Whether invocations have their CPU time.
+    pub method_cpu: bool,
+    /// Invocations that are shorter are counted only, in ns.
+    pub method_shortest_ns: u64,
     /// The recorder's process id as the target sees it, or 0.
     pub recorder_pid: u32,
     /// Path of the agent's native library.
@@ -397,6 +452,10 @@ pub fn new_header(capacity: u64, asked: &Asked) -> Vec<u8> {
     put(at::MODE, &asked.mode.to_le_bytes());
     put(at::STACKS, &asked.stacks_ns.to_le_bytes());
     put(at::SAMPLES, &asked.samples_ns.to_le_bytes());
+    put(at::METHOD_SHORTEST, &asked.method_shortest_ns.to_le_bytes());
+    put(at::METHOD_CPU, &u64::from(asked.method_cpu).to_le_bytes());
+    let methods = asked.methods.as_bytes();
+    put(at::METHODS, &methods[..methods.len().min(at::METHODS_TEXT)]);
     put(at::RECORDER_PID, &asked.recorder_pid.to_le_bytes());
     let library = asked.library.as_bytes();
     put(at::LIBRARY, &library[..library.len().min(at::TEXT - 1)]);
@@ -420,6 +479,7 @@ pub fn header(bytes: &[u8]) -> Option<Header> {
         spared_stacks: u64_at(bytes, at::SPARED_STACKS)?,
         lost_samples: u64_at(bytes, at::LOST_SAMPLES)?,
         spared_samples: u64_at(bytes, at::SPARED_SAMPLES)?,
+        calls_left_out: u64_at(bytes, at::CALLS_LEFT_OUT)?,
         begin: u64_at(bytes, at::BEGIN)? as i64,
         end: u64_at(bytes, at::END)? as i64,
         message: text_at(bytes, at::MESSAGE),

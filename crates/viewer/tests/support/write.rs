@@ -4,7 +4,7 @@ use std::path::Path;
 
 use loadline_trace::meta::{Level, Machine, Target};
 use loadline_trace::tables::{
-    Breakdown, Counter, Mount, Resource, Sample, Stack, State, Syscall, Thread, ThreadCounter,
+    Breakdown, Call, Counter, Mount, Resource, Sample, Stack, State, Syscall, Thread, ThreadCounter,
 };
 use loadline_trace::{Meta, Result, TraceWriter};
 
@@ -84,6 +84,7 @@ pub fn write(dir: &Path, size: Size, seed: u64) -> Result<Meta> {
         }),
     )?;
     writer.table(record.spans)?;
+    writer.table(Vec::<Call>::new())?;
     writer.table(record.segments)?;
     writer.table(record.marks)?;
     writer.table(record.waits)?;

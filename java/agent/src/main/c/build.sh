@@ -6,6 +6,6 @@ out=$1
 home=${JAVA_HOME:-$(dirname "$(dirname "$(readlink -f "$(command -v javac)")")")}
 mkdir -p "$(dirname "$out")"
 ${CC:-cc} -std=c11 -O2 -g -Wall -Wextra -Werror -fPIC -shared -fvisibility=hidden \
-    -I"$home/include" -I"$home/include/linux" \
+    -I"$home/include" -I"$home/include/linux" -I"$here/../include" -Wl,-soname,libloadline-agent.so \
     "$here"/*.c -o "$out.tmp" -pthread -ldl
 mv "$out.tmp" "$out"

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "about.h"
+#include "app.h"
 #include "park.h"
 #include "samples.h"
 #include "spool.h"
@@ -161,6 +162,7 @@ static void name_threads(struct session *s, JNIEnv *jni) {
 }
 
 const char *events_start(JavaVM *vm, JNIEnv *jni, uint8_t *base) {
+    app_open(vm);
     const char *missing = jvmti == NULL ? prepare(vm, jni) : NULL;
     if (missing != NULL) {
         return missing;

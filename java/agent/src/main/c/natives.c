@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "budget.h"
 #include "events.h"
 #include "spool.h"
 
@@ -46,6 +47,11 @@ static int open_path(JNIEnv *jni, jstring path, int flags, char name[PATH_MAX]) 
 NATIVE(jint, gettid)(JNIEnv *jni, jclass type) {
     (void)jni, (void)type;
     return (jint)spool_gettid();
+}
+
+NATIVE(jlong, cpuNanos)(JNIEnv *jni, jclass type) {
+    (void)jni, (void)type;
+    return (jlong)budget_cpu_ns();
 }
 
 NATIVE(jlong, map)(JNIEnv *jni, jclass type, jstring path) {

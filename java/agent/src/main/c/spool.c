@@ -15,6 +15,7 @@ enum {
     AT_LOST = 32,
     AT_LOST_STRINGS = 40,
     AT_RING = 80,
+    AT_LEVELS = 52,
     AT_STACKS = 88,
     AT_LOST_STACKS = 96,
     AT_SPARED_STACKS = 104,
@@ -28,6 +29,7 @@ enum {
     KIND_STRINGS = 2,
     KIND_FRAMES = 3,
     EVENT = 32,
+    LEVEL_APP = 4,
 };
 
 static const uint32_t CHUNK_MAGIC = 'L' | 'L' << 8 | 'C' << 16 | (uint32_t)'K' << 24;
@@ -231,6 +233,10 @@ uint32_t spool_string(struct session *s, const char *text) {
     }
     pthread_mutex_unlock(&s->lock);
     return id;
+}
+
+int spool_wants_app(struct session *s) {
+    return (*(uint32_t *)(s->base + AT_LEVELS) & LEVEL_APP) != 0;
 }
 
 uint64_t spool_stacks_wanted(struct session *s) {

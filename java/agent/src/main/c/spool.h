@@ -36,6 +36,9 @@ enum {
     SAMPLE = 17,
     GC_START = 20,
     GC_END = 21,
+    APP_EVENT = 63,
+    SPAN_BEGIN = 64,
+    SPAN_END = 65,
 };
 
 /* Why a virtual thread leaves its carrier. */
@@ -114,6 +117,9 @@ struct frame {
     int32_t line;
     uint32_t reserved;
 };
+
+/* Whether the application level is wanted. */
+int spool_wants_app(struct session *s);
 
 /* From how long a wait on its stack is wanted, in ns; 0: never. */
 uint64_t spool_stacks_wanted(struct session *s);

@@ -25,6 +25,10 @@ final class Spool {
     private static final int CHUNK = 64 * 1024;
     private static final int AT_LOST = 32;
     private static final int AT_STATE = 48;
+    private static final int AT_STACKS = 88;
+    private static final int AT_METHOD_SHORTEST = 136;
+    private static final int AT_METHOD_CPU = 144;
+    private static final int AT_METHODS = 192;
     private static final int RECORDING = 2;
     private static final int STOPPED = 3;
     private static final long PATIENCE_MS = 30_000;
@@ -44,13 +48,23 @@ final class Spool {
 
     /** A recording of all levels, with stacks of waits of this length and longer; 0: of none. */
     static Spool start(long stacksNs) throws Exception {
+        return start(header().putLong(AT_STACKS, stacksNs));
+    }
+
+    /** A recording of all levels and of the methods that these filters take, a line each. */
+    static Spool methods(String filters, boolean cpu, long shortestNs) throws Exception {
+        ByteBuffer header = header().putLong(AT_METHOD_SHORTEST, shortestNs).putLong(AT_METHOD_CPU, cpu ? 1 : 0);
+        return start(header.put(AT_METHODS, filters.getBytes(StandardCharsets.UTF_8)));
+    }
+
+    private static Spool start(ByteBuffer header) throws Exception {
         Path shm = Path.of("/dev/shm");
         Path directory = Files.isWritable(shm)
                 ? Files.createTempDirectory(shm, "loadline-bench") : Files.createTempDirectory("loadline-bench");
         Spool spool = new Spool(directory);
         Path events = spool.file("agent.events");
         try (FileChannel file = FileChannel.open(events, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
-            file.write(header(stacksNs));
+            file.write(header);
             file.write(ByteBuffer.wrap(new byte[1]), SIZE - 1);
         }
         run(List.of("mkfifo", spool.file("agent.control").toString()));
@@ -82,10 +96,10 @@ final class Spool {
         }
     }
 
-    private static ByteBuffer header(long stacksNs) {
+    private static ByteBuffer header() {
         ByteBuffer header = ByteBuffer.allocate(CHUNK).order(ByteOrder.LITTLE_ENDIAN);
         header.put(0, "LLAGENT1".getBytes(StandardCharsets.US_ASCII));
-        header.putInt(8, 1).putInt(12, CHUNK).putLong(16, SIZE).putLong(24, CHUNK).putInt(52, 7).putLong(88, stacksNs);
+        header.putInt(8, 1).putInt(12, CHUNK).putLong(16, SIZE).putLong(24, CHUNK).putInt(52, 7);
         header.put(1024, System.getProperty("loadline.library").getBytes(StandardCharsets.UTF_8));
         return header;
     }

@@ -6,21 +6,28 @@ import java.lang.instrument.Instrumentation;
 public final class Agent {
     private Agent() {}
 
+    /** Of an argument that names methods to have probes: filters with a colon between them. */
+    private static final String METHODS = "methods=";
+
     /**
      * At start classes get their probes as they load, once and for all; they are dormant until a
      * recording.
      *
-     * @param directory the raw directory of a recording that begins at once; or nothing
+     * @param argument the raw directory of a recording that begins at once; or {@code methods=FILTER:FILTER…}; or nothing
      */
-    public static void premain(String directory, Instrumentation instrumentation) {
+    public static void premain(String argument, Instrumentation instrumentation) {
         Recording.weave(instrumentation);
-        agentmain(directory, instrumentation);
+        if (argument != null && argument.startsWith(METHODS)) {
+            Recording.weaveMethods(argument.substring(METHODS.length()).replace(':', '\n'), instrumentation);
+        } else if (argument != null && !argument.isEmpty()) {
+            Recording.start(argument, instrumentation, true);
+        }
     }
 
     /** When the recorder attaches; see {@link #premain}. */
     public static void agentmain(String directory, Instrumentation instrumentation) {
         if (directory != null && !directory.isEmpty()) {
-            Recording.start(directory, instrumentation);
+            Recording.start(directory, instrumentation, false);
         }
     }
 }

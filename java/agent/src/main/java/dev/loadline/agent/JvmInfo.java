@@ -17,7 +17,7 @@ final class JvmInfo {
         this.instrumentation = instrumentation;
     }
 
-    /** @param coverage where the server level comes from, as JSON */
+    /** @param coverage where the server level comes from, as JSON, and what else is to be said of coverage */
     String json(String coverage) {
         server = server();
         told = coverage;

@@ -2,9 +2,11 @@ package dev.loadline.agent;
 
 import dev.loadline.agent.boot.Emit;
 import dev.loadline.agent.boot.Faults;
+import dev.loadline.agent.boot.MethodScope;
 import dev.loadline.agent.boot.Native;
 import dev.loadline.agent.boot.Session;
 import dev.loadline.agent.hooks.Hooks;
+import dev.loadline.agent.methods.MethodPlacer;
 import dev.loadline.agent.probes.Probes;
 import java.io.File;
 import java.io.IOException;
@@ -27,6 +29,8 @@ final class Recording {
     private static boolean loaded;
     /** The probes that are in place, dormant between recordings; null if there are none. */
     private static Probes woven;
+    /** The same of the methods that were asked for. */
+    private static MethodPlacer methods;
 
     private final Instrumentation instrumentation;
     private final SpoolHeader header;
@@ -36,6 +40,10 @@ final class Recording {
     private long address;
     private long size;
     private boolean restore;
+    /** What of methods is recorded; null if nothing is. */
+    private MethodScope calls;
+    /** Whether methods were asked for, and none is recorded because no class may be redefined. */
+    private boolean lacksMethods;
     private Hooks hooks;
     private AppLink application;
     private GcNotifications collections;
@@ -63,8 +71,25 @@ final class Recording {
         }
     }
 
-    /** Starts a recording into this directory; what goes wrong is told in the spool's header. */
-    static synchronized void start(String directory, Instrumentation instrumentation) {
+    /** Places probes into the methods that these filters take, a line each: into classes as they load, and those that are loaded. */
+    static synchronized void weaveMethods(String filters, Instrumentation instrumentation) {
+        try {
+            BootClasses.define(instrumentation);
+            if (methods == null) {
+                methods = new MethodPlacer(instrumentation);
+            }
+            methods.place(filters);
+        } catch (IOException | ClassNotFoundException | RuntimeException | LinkageError e) {
+            System.err.println("loadline-agent: no probes in methods: " + e);
+        }
+    }
+
+    /**
+     * Starts a recording into this directory; what goes wrong is told in the spool's header.
+     *
+     * @param early whether the program has not begun yet: placing probes redefines next to nothing then
+     */
+    static synchronized void start(String directory, Instrumentation instrumentation, boolean early) {
         SpoolHeader header;
         try {
             header = SpoolHeader.open(new File(directory, "agent.events"));
@@ -82,7 +107,7 @@ final class Recording {
                 if ((header.mode() & SpoolHeader.ONLY_ARM) != 0) {
                     recording.arm();
                 } else {
-                    recording.begin(directory);
+                    recording.begin(directory, early);
                     current = recording;
                 }
             } catch (Throwable e) {
@@ -101,6 +126,10 @@ final class Recording {
             unweave();
         } else {
             weave(instrumentation);
+            String wanted = MethodRequest.of(header).methods;
+            if (!wanted.isEmpty()) {
+                weaveMethods(wanted, instrumentation);
+            }
             tellWarnings();
         }
         header.info(info.json(coverage()));
@@ -112,9 +141,13 @@ final class Recording {
             woven.remove();
             woven = null;
         }
+        if (methods != null) {
+            methods.remove();
+            methods = null;
+        }
     }
 
-    private void begin(String directory) throws IOException, ReflectiveOperationException {
+    private void begin(String directory, boolean early) throws IOException, ReflectiveOperationException {
         header.state(SpoolHeader.STARTING);
         int levels = header.levels();
         int mode = header.mode();
@@ -139,12 +172,13 @@ final class Recording {
             hooks = new Hooks(instrumentation, this::warn);
             hooks.refresh();
         }
+        beginMethods(early || (mode & SpoolHeader.MAY_REDEFINE) != 0);
         if (app) {
             application = AppLink.connect(instrumentation, this::warn);
         }
         header.info(info.json(coverage()));
         header.begin(System.nanoTime());
-        Emit.to(new Session(address, epochs), server, app);
+        Emit.to(new Session(address, epochs, calls), server, app);
         if ((levels & SpoolHeader.LEVEL_JVM) != 0) {
             String missing = Native.startEvents(address);
             if (missing != null) {
@@ -158,6 +192,25 @@ final class Recording {
         Thread thread = new Thread(null, this::awaitStop, "loadline control", 0, false); // inherits no thread-locals
         thread.setDaemon(true);
         thread.start();
+    }
+
+    /** Sees to the methods that are asked for, if any are. */
+    private void beginMethods(boolean mayPlace) throws IOException {
+        MethodRequest request = MethodRequest.of(header);
+        if (request.methods.isEmpty()) {
+            return;
+        }
+        if (mayPlace) {
+            weaveMethods(request.methods, instrumentation);
+        }
+        if (methods == null) {
+            lacksMethods = true;
+            return;
+        }
+        if (!methods.covers(request.methods)) {
+            warn("Methods are recorded as far as they have probes already: no loaded class is redefined for further ones.");
+        }
+        calls = request.scope();
     }
 
     /** Stops what was started. The spool is sealed last: until then, late writers still write into it. */
@@ -182,6 +235,9 @@ final class Recording {
         }
         if (restore) {
             unweave();
+        }
+        if (calls != null && address != 0) {
+            calls.tell();
         }
         if (address != 0) {
             Native.seal(address, size);
@@ -221,6 +277,9 @@ final class Recording {
 
     private void tick() {
         Native.drainSamples();
+        if (calls != null) {
+            calls.tell();
+        }
         String faults = Faults.take();
         if (faults != null) {
             warn(faults);
@@ -241,12 +300,16 @@ final class Recording {
 
     /** Where the server level comes from: JSON for the header's info. */
     private String coverage() {
-        return woven != null ? "\"probes\"" : hooks != null ? hooks.coverage() : "null";
+        String server = woven != null ? "\"probes\"" : hooks != null ? hooks.coverage() : "null";
+        return lacksMethods ? server + ", \"lacks_methods\": true" : server;
     }
 
     private void tellWarnings() {
         if (woven != null) {
             woven.warnings().forEach(this::warn);
+        }
+        if (methods != null) {
+            methods.warnings().forEach(this::warn);
         }
     }
 

@@ -43,10 +43,14 @@ final class SpoolHeader {
     private static final int AT_END = 64;
     private static final int AT_RECORDER_PID = 72;
     private static final int AT_MODE = 76;
+    private static final int AT_METHOD_SHORTEST = 136;
+    private static final int AT_METHOD_CPU = 144;
+    private static final int AT_METHODS = 192;
     private static final int AT_LIBRARY = 1024;
     private static final int AT_MESSAGE = 2048;
     private static final int AT_INFO = 3072;
     private static final int TEXT = 1024;
+    private static final int METHODS_TEXT = 832;
 
     private final File file;
     private final StringBuilder message = new StringBuilder();
@@ -90,9 +94,29 @@ final class SpoolHeader {
     }
 
     String library() throws IOException {
-        byte[] text = read(AT_LIBRARY, TEXT);
+        return readText(AT_LIBRARY, TEXT);
+    }
+
+    /** Filters of methods, a line each; those of threads begin with a tab. Empty: no methods are recorded. */
+    String methods() throws IOException {
+        return readText(AT_METHODS, METHODS_TEXT);
+    }
+
+    /** Invocations that are shorter are only counted, in ns. */
+    long methodShortest() throws IOException {
+        byte[] b = read(AT_METHOD_SHORTEST, 8);
+        return int32(b, 0) & 0xFFFF_FFFFL | (long) int32(b, 4) << 32;
+    }
+
+    /** Whether invocations have their CPU time. */
+    boolean methodCpu() throws IOException {
+        return int32(read(AT_METHOD_CPU, 4), 0) != 0;
+    }
+
+    private String readText(int at, int length) throws IOException {
+        byte[] text = read(at, length);
         int end = 0;
-        while (end < TEXT && text[end] != 0) {
+        while (end < length && text[end] != 0) {
             end++;
         }
         return new String(text, 0, end, StandardCharsets.UTF_8);

@@ -8,6 +8,7 @@ import jdk.internal.misc.Unsafe;
  */
 final class Arrays {
     static final long BYTES = number("arrayBaseOffset", byte[].class);
+    private static final long LONGS = number("arrayBaseOffset", long[].class);
     private static final long OBJECTS = number("arrayBaseOffset", Object[].class);
     private static final long OBJECT_SIZE = number("arrayIndexScale", Object[].class);
 
@@ -16,6 +17,11 @@ final class Arrays {
     /** Offset of an element of an array of objects. */
     static long element(int i) {
         return OBJECTS + i * OBJECT_SIZE;
+    }
+
+    /** Offset of an element of an array of longs. */
+    static long longs(int i) {
+        return LONGS + (long) i * Long.BYTES;
     }
 
     private static long number(String method, Class<?> array) {

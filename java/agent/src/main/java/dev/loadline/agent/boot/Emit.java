@@ -13,6 +13,15 @@ import jdk.internal.misc.Unsafe;
  */
 public final class Emit {
     static final int EVENT = 32;
+    /** Of {@code b} of a method's record. */
+    static final int METHOD_DEPTH_SHIFT = 48;
+
+    static final int METHOD_DEEPEST = 16_383;
+    static final int METHOD_HAS_CPU_SHIFT = 62;
+    static final int METHOD_THREW_SHIFT = 63;
+    static final long METHOD_CPU = (1L << METHOD_DEPTH_SHIFT) - 1;
+    static final long METHOD_HAS_CPU = 1L << METHOD_HAS_CPU_SHIFT;
+    static final long METHOD_THREW = 1L << METHOD_THREW_SHIFT;
     private static final int KIND_EVENTS = 1;
     private static final Unsafe U = Unsafe.getUnsafe();
     private static final long THREAD_ID = U.objectFieldOffset(Thread.class, "tid");
@@ -26,6 +35,7 @@ public final class Emit {
     private static volatile Session session;
     private static volatile Session server;
     private static volatile Session app;
+    private static volatile Session methods;
 
     private Emit() {}
 
@@ -34,6 +44,7 @@ public final class Emit {
         session = to;
         server = serverWanted ? to : null;
         app = appWanted ? to : null;
+        methods = to != null && to.methods != null ? to : null;
     }
 
     /** Closes all gates. */
@@ -54,6 +65,25 @@ public final class Emit {
     /** The session that records the application level now, or null. */
     static Session app() {
         return app;
+    }
+
+    /** The session that records methods now, or null. */
+    static Session methods() {
+        return methods;
+    }
+
+    static boolean isVirtual(Thread thread) {
+        return VIRTUAL != null && VIRTUAL.isInstance(thread);
+    }
+
+    /** The place to write of the kernel thread that this thread runs on. */
+    static Slot slot(Thread thread, boolean virtual) {
+        Slot slot = SLOTS.get();
+        if (slot == null) {
+            slot = new Slot(Native.gettid(), virtual ? carrierId() : threadId(thread));
+            SLOTS.set(slot);
+        }
+        return slot;
     }
 
     /** Writes the begin of something, and returns what {@link #end} wants to know. */
@@ -84,17 +114,26 @@ public final class Emit {
         }
     }
 
+    /** Writes an event of this time about the calling thread's methods: what comes often goes a short way. */
+    static void method(Session s, Calls calls, long now, int type, int c, long a, long b) {
+        Slot slot = calls.slot;
+        if (slot != null && slot.epoch == s.epoch && slot.speaker == 0 && slot.at + EVENT <= slot.end) {
+            store(slot, now, type, c, a, b);
+        } else {
+            write(s, now, type, c, a, b);
+        }
+    }
+
     /** Writes an event; returns its place, a number that no other event of the recording has, or 0 if it was lost. */
     static long write(Session s, int type, int c, long a, long b) {
-        long now = System.nanoTime();
+        return write(s, System.nanoTime(), type, c, a, b);
+    }
+
+    private static long write(Session s, long now, int type, int c, long a, long b) {
         Thread thread = Thread.currentThread();
-        boolean virtual = VIRTUAL != null && VIRTUAL.isInstance(thread);
+        boolean virtual = isVirtual(thread);
         long speaker = virtual ? threadId(thread) : 0;
-        Slot slot = SLOTS.get();
-        if (slot == null) {
-            slot = new Slot(Native.gettid(), virtual ? carrierId() : threadId(thread));
-            SLOTS.set(slot);
-        }
+        Slot slot = slot(thread, virtual);
         if (slot.epoch != s.epoch) {
             slot.epoch = s.epoch;
             slot.at = 0;

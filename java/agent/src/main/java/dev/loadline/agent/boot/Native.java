@@ -34,6 +34,9 @@ public final class Native {
     /** Kernel's id of the calling thread. */
     static native int gettid();
 
+    /** CPU time of the calling kernel thread. */
+    static native long cpuNanos();
+
     /** Maps a whole file for reading and writing, and returns the address. */
     public static native long map(String path) throws IOException;
 

@@ -14,6 +14,7 @@ public final class Session {
     private static final int AT_LOST = 32;
     private static final int AT_LOST_STRINGS = 40;
     private static final int AT_RING = 80;
+    private static final int AT_CALLS_LEFT_OUT = 152;
     private static final int AT_TABLE = 4096;
     private static final int CHUNK_LEFT = 12;
     private static final int CHUNK_PLACE = 24;
@@ -31,11 +32,17 @@ public final class Session {
     /** SQL of prepared statements, and names of pools. */
     final Identities identities = new Identities();
     final SqlCache sql = new SqlCache();
+    /** What is wanted of methods; null: nothing. */
+    final MethodScope methods;
 
-    public Session(long address, int epoch) {
+    public Session(long address, int epoch, MethodScope methods) {
         this.address = address;
         this.epoch = epoch;
         this.ring = U.getInt(address + AT_RING);
+        this.methods = methods;
+        if (methods != null) {
+            methods.of(this);
+        }
     }
 
     /** Claims a chunk and writes its header; 0 if the spool is full. */
@@ -77,6 +84,11 @@ public final class Session {
 
     void countLost() {
         U.getAndAddLong(null, address + AT_LOST, 1);
+    }
+
+    /** So many calls of methods were left out so far, outside of any that is recorded. */
+    void tellLeftOut(long calls) {
+        U.putLong(address + AT_CALLS_LEFT_OUT, calls);
     }
 
     void countLostString() {

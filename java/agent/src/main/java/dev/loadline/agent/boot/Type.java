@@ -43,6 +43,8 @@ public final class Type {
     public static final int APP_EVENT = 63;
     public static final int SPAN_BEGIN = 64;
     public static final int SPAN_END = 65;
+    public static final int METHOD = 70;
+    public static final int METHOD_LEFT_OUT = 71;
 
     private Type() {}
 }

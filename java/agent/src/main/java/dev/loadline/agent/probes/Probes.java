@@ -2,7 +2,6 @@ package dev.loadline.agent.probes;
 
 import java.lang.instrument.ClassFileTransformer;
 import java.lang.instrument.Instrumentation;
-import java.lang.instrument.UnmodifiableClassException;
 import java.security.ProtectionDomain;
 import java.util.ArrayList;
 import java.util.List;
@@ -51,7 +50,7 @@ public final class Probes {
                 }
             }
         }
-        retransform(candidates);
+        Retransformation.of(instrumentation, candidates, this::warn);
     }
 
     /** Removes them: the classes are again as they were, apart from what other agents do. */
@@ -63,7 +62,7 @@ public final class Probes {
                 changed.add(loaded);
             }
         }
-        retransform(changed);
+        Retransformation.of(instrumentation, changed, this::warn);
     }
 
     /** Who is told the names of probed classes that load from now on. */
@@ -82,24 +81,6 @@ public final class Probes {
         synchronized (warnings) {
             if (warnings.size() < MAX_WARNINGS) {
                 warnings.add(line);
-            }
-        }
-    }
-
-    private void retransform(List<Class<?>> classes) {
-        if (classes.isEmpty()) {
-            return;
-        }
-        try {
-            instrumentation.retransformClasses(classes.toArray(Class<?>[]::new));
-        } catch (UnmodifiableClassException | LinkageError | InternalError together) {
-            // One of them cannot be changed, and took the others with it: find out which.
-            for (Class<?> one : classes) {
-                try {
-                    instrumentation.retransformClasses(one);
-                } catch (UnmodifiableClassException | LinkageError | InternalError alone) {
-                    warn(one.getName() + " cannot be probed: " + alone);
-                }
             }
         }
     }

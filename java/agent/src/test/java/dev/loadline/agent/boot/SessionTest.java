@@ -28,7 +28,7 @@ class SessionTest {
         U.setMemory(memory, (long) CHUNKS * Session.CHUNK, (byte) 0);
         U.putLong(memory + 16, (long) CHUNKS * Session.CHUNK);
         U.putLong(memory + 24, Session.CHUNK);
-        session = new Session(memory, 1);
+        session = new Session(memory, 1, null);
     }
 
     @AfterEach

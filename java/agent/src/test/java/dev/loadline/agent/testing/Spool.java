@@ -29,6 +29,7 @@ public final class Spool {
     public final long lostStrings;
     public final long lostStacks;
     public final long lostSamples;
+    public final long callsLeftOut;
     public final long begin;
     public final long end;
     public final String message;
@@ -47,6 +48,7 @@ public final class Spool {
         lostStrings = file.getLong(40);
         lostStacks = file.getLong(96);
         lostSamples = file.getLong(120);
+        callsLeftOut = file.getLong(152);
         begin = file.getLong(56);
         end = file.getLong(64);
         message = text(file, 2048);

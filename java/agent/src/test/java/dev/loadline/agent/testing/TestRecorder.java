@@ -27,6 +27,9 @@ public final class TestRecorder implements AutoCloseable {
     /** Waits of this length have stacks. */
     private static final long STACKS_NS = 10_000_000;
     private static final int AT_SAMPLES = 112;
+    private static final int AT_METHOD_SHORTEST = 136;
+    private static final int AT_METHODS = 192;
+    private static final int METHODS_TEXT = 832;
     private static final long SIZE = 256L << 20;
     private static final long PATIENCE_MS = 20_000;
 
@@ -58,6 +61,17 @@ public final class TestRecorder implements AutoCloseable {
     public TestRecorder sampling(long everyNs) throws IOException {
         try (FileChannel file = FileChannel.open(spool(), StandardOpenOption.WRITE)) {
             file.write(ByteBuffer.allocate(Long.BYTES).order(ByteOrder.LITTLE_ENDIAN).putLong(0, everyNs), AT_SAMPLES);
+        }
+        return this;
+    }
+
+    /** Methods are recorded too: filters a line each, with their CPU time or not, those that are not shorter than this. */
+    public TestRecorder methods(String filters, boolean cpu, long shortestNs) throws IOException {
+        ByteBuffer bytes = ByteBuffer.allocate(AT_METHODS + METHODS_TEXT - AT_METHOD_SHORTEST).order(ByteOrder.LITTLE_ENDIAN);
+        bytes.putLong(0, shortestNs).putLong(8, cpu ? 1 : 0);
+        bytes.put(AT_METHODS - AT_METHOD_SHORTEST, filters.getBytes(StandardCharsets.UTF_8));
+        try (FileChannel file = FileChannel.open(spool(), StandardOpenOption.WRITE)) {
+            file.write(bytes, AT_METHOD_SHORTEST);
         }
         return this;
     }
