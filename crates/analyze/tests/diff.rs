@@ -28,10 +28,25 @@ const CODE: [(&str, f64); 3] = [
 /// A sample each so much of CPU time, ns.
 const SAMPLED: i64 = 4_000_000;
 
-/// A trace of `requests` on one thread, each a page of two statements; `factor` of each statement's mean, and of each
-/// method's. A method has a caller of its own, and calls the JDK.
+/// A trace of `requests` on one thread, each a page of two statements; `factor` of each statement's mean.
 fn trace(dir: &Path, seed: u64, requests: usize, factor: impl Fn(&str) -> f64) -> Trace {
+    written(dir, seed, requests, factor, |_| None)
+}
+
+/// The same in which what ran was sampled; `factor` of each method's mean. Each calls the JDK.
+fn sampled(dir: &Path, seed: u64, requests: usize, factor: impl Fn(&str) -> f64) -> Trace {
+    written(dir, seed, requests, |_| 1.0, |name| Some(factor(name)))
+}
+
+fn written(
+    dir: &Path,
+    seed: u64,
+    requests: usize,
+    factor: impl Fn(&str) -> f64,
+    of_code: impl Fn(&str) -> Option<f64>,
+) -> Trace {
     let mut stream = Stream::new(seed, "site");
+    let mut timer = Stream::new(seed, "samples");
     std::fs::create_dir_all(dir).expect("a directory");
     let (mut spans, mut breakdown) = (Vec::new(), Vec::new());
     let mut now = 0;
@@ -71,8 +86,8 @@ fn trace(dir: &Path, seed: u64, requests: usize, factor: impl Fn(&str) -> f64) -
     for n in 0..requests {
         for (i, (name, mean)) in CODE.iter().enumerate() {
             // As many as a timer on CPU time has, by chance.
-            let expected = mean * factor(name) * MS / SAMPLED as f64;
-            if stream.uniform() < expected {
+            let expected = mean * of_code(name).unwrap_or_default() * MS / SAMPLED as f64;
+            if timer.uniform() < expected {
                 samples.push(Sample {
                     ts_ns: now,
                     thread: 0,
@@ -199,8 +214,8 @@ fn a_slower_statement_is_named_in_the_first_line_and_breaks_a_threshold() {
 #[test]
 fn a_method_that_takes_more_cpu_is_named_and_the_jdk_s_time_is_its_caller_s() {
     let dir = tempfile::tempdir().expect("a directory");
-    let a = trace(&dir.path().join("a"), 3, 6000, |_| 1.0);
-    let b = trace(&dir.path().join("b"), 4, 6000, |s| {
+    let a = sampled(&dir.path().join("a"), 3, 6000, |_| 1.0);
+    let b = sampled(&dir.path().join("b"), 4, 6000, |s| {
         if s == "shop.Price.of" { 1.4 } else { 1.0 }
     });
     let d = diff(&[a], &[b]).expect("a comparison");
@@ -220,10 +235,10 @@ fn a_method_that_takes_more_cpu_is_named_and_the_jdk_s_time_is_its_caller_s() {
 #[test]
 fn a_method_that_is_new_is_told_without_being_a_change() {
     let dir = tempfile::tempdir().expect("a directory");
-    let a = trace(&dir.path().join("a"), 5, 3000, |s| {
+    let a = sampled(&dir.path().join("a"), 5, 3000, |s| {
         if s == "shop.Price.of" { 0.0 } else { 1.0 }
     });
-    let b = trace(&dir.path().join("b"), 6, 3000, |_| 1.0);
+    let b = sampled(&dir.path().join("b"), 6, 3000, |_| 1.0);
     let d = diff(&[a], &[b]).expect("a comparison");
     assert_eq!(d.verdict.real().count(), 0, "{}", d.summary);
     let told = "nothing changed by more than noise; shop.Price.of runs only now, ";
