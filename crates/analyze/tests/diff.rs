@@ -19,9 +19,34 @@ const STATEMENTS: [(&str, f64); 4] = [
     ("UPDATE d", 0.7),
 ];
 
+/// Methods of the site, with how much CPU time each page spends in it, ms.
+const CODE: [(&str, f64); 3] = [
+    ("shop.Page.render", 2.0),
+    ("shop.Price.of", 1.0),
+    ("shop.Log.line", 0.5),
+];
+/// A sample each so much of CPU time, ns.
+const SAMPLED: i64 = 4_000_000;
+
 /// A trace of `requests` on one thread, each a page of two statements; `factor` of each statement's mean.
 fn trace(dir: &Path, seed: u64, requests: usize, factor: impl Fn(&str) -> f64) -> Trace {
+    written(dir, seed, requests, factor, |_| None)
+}
+
+/// The same in which what ran was sampled; `factor` of each method's mean. Each calls the JDK.
+fn sampled(dir: &Path, seed: u64, requests: usize, factor: impl Fn(&str) -> f64) -> Trace {
+    written(dir, seed, requests, |_| 1.0, |name| Some(factor(name)))
+}
+
+fn written(
+    dir: &Path,
+    seed: u64,
+    requests: usize,
+    factor: impl Fn(&str) -> f64,
+    of_code: impl Fn(&str) -> Option<f64>,
+) -> Trace {
     let mut stream = Stream::new(seed, "site");
+    let mut timer = Stream::new(seed, "samples");
     std::fs::create_dir_all(dir).expect("a directory");
     let (mut spans, mut breakdown) = (Vec::new(), Vec::new());
     let mut now = 0;
@@ -43,7 +68,36 @@ fn trace(dir: &Path, seed: u64, requests: usize, factor: impl Fn(&str) -> f64) -
         open: false,
         cpu_ns: None,
     };
+    let (mut stacks, mut samples) = (Vec::new(), Vec::new());
+    for (name, _) in CODE {
+        for name in [name, "java.util.Arrays.sort"] {
+            let id = stacks.len() as i64;
+            stacks.push(Stack {
+                id,
+                parent: (id % 2 == 1).then_some(id - 1),
+                depth: (id % 2) as i32,
+                kind: "java",
+                name: name.into(),
+                file: None,
+                line: None,
+            });
+        }
+    }
     for n in 0..requests {
+        for (i, (name, mean)) in CODE.iter().enumerate() {
+            // As many as a timer on CPU time has, by chance.
+            let expected = mean * of_code(name).unwrap_or_default() * MS / SAMPLED as f64;
+            if timer.uniform() < expected {
+                samples.push(Sample {
+                    ts_ns: now,
+                    thread: 0,
+                    kind: "cpu",
+                    weight: SAMPLED,
+                    class: None,
+                    stack: 2 * i as i64 + i64::from(n % 3 == 0),
+                });
+            }
+        }
         let request = spans.len() as i64;
         let page = n % 2;
         let own = (stream.exponential() * 0.5 * MS) as i64;
@@ -95,6 +149,8 @@ fn trace(dir: &Path, seed: u64, requests: usize, factor: impl Fn(&str) -> f64) -
     writer.table([thread]).expect("threads");
     writer.table(spans).expect("spans");
     writer.table(breakdown).expect("breakdown");
+    writer.table(stacks).expect("stacks");
+    writer.table(samples).expect("samples");
     macro_rules! none {
         ($($table:ty),*) => { $( writer.table(Vec::<$table>::new()).expect("a table"); )* };
     }
@@ -108,8 +164,6 @@ fn trace(dir: &Path, seed: u64, requests: usize, factor: impl Fn(&str) -> f64) -
         Wait,
         Vm,
         Mount,
-        Stack,
-        Sample,
         Counter,
         ThreadCounter
     );
@@ -156,6 +210,48 @@ fn a_slower_statement_is_named_in_the_first_line_and_breaks_a_threshold() {
             && page.contains("changes that are more than noise"),
         "{page}"
     );
+}
+
+#[test]
+fn a_method_that_takes_more_cpu_is_named_and_the_jdk_s_time_is_its_caller_s() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let a = sampled(&dir.path().join("a"), 3, 6000, |_| 1.0);
+    let b = sampled(&dir.path().join("b"), 4, 6000, |s| {
+        if s == "shop.Price.of" { 1.4 } else { 1.0 }
+    });
+    let d = diff(&[a], &[b]).expect("a comparison");
+    let start = "code shop.Price.of takes +";
+    assert!(d.summary.contains(start), "{}", d.summary);
+    let real: Vec<_> = d.verdict.real().collect();
+    assert_eq!(real.len(), 1, "{real:?}");
+    assert_eq!(real[0].unit, "ms of CPU per request");
+    assert!((real[0].before - 1.0).abs() < 0.1, "{:?}", real[0]);
+    let [low, high] = real[0].interval;
+    assert!((low..high).contains(&0.4), "{real:?}");
+    // Nothing is the JDK's, and the sum of all is what was sampled.
+    let code = d.verdict.changes.iter().filter(|c| c.kind == "code");
+    assert!((code.map(|c| c.before).sum::<f64>() - 3.5).abs() < 0.15);
+}
+
+#[test]
+fn a_method_that_is_new_is_told_without_being_a_change() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let a = sampled(&dir.path().join("a"), 5, 3000, |s| {
+        if s == "shop.Price.of" { 0.0 } else { 1.0 }
+    });
+    let b = sampled(&dir.path().join("b"), 6, 3000, |_| 1.0);
+    let d = diff(&[a], &[b]).expect("a comparison");
+    assert_eq!(d.verdict.real().count(), 0, "{}", d.summary);
+    let told = "nothing changed by more than noise; shop.Price.of runs only now, ";
+    assert!(d.summary.contains(told), "{}", d.summary);
+    assert!(
+        d.summary.ends_with("ms of CPU per request"),
+        "{}",
+        d.summary
+    );
+    let [before, now] = &d.only;
+    assert_eq!((before.len(), now.len()), (0, 1));
+    assert!((now[0].mean - 1.0).abs() < 0.15, "{:?}", now[0]);
 }
 
 #[test]

@@ -277,6 +277,7 @@ mod tests {
             "GET /new",
             "compare: 3.",
             "SQL · before",
+            "Mean per request",
             ">6.00 ms<",
             "class=\"c-socket\"",
         ] {

@@ -117,9 +117,9 @@ fn together(all: BTreeMap<Key, Both>) -> BTreeMap<Key, Both> {
             _ => name,
         };
         let into = told.entry((kind, name, unit)).or_default();
-        for side in 0..2 {
-            into.seen[side] += of.seen[side];
-            add(&mut into.sides[side], &of.sides[side]);
+        for (i, side) in of.sides.iter().enumerate() {
+            into.seen[i] += of.seen[i];
+            add(&mut into.sides[i], side);
         }
     }
     told

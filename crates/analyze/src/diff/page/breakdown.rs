@@ -44,24 +44,32 @@ pub fn html(sides: &[Vec<Portion>; 2]) -> String {
             })
             .collect(),
     };
-    let mut all = Vec::new();
-    for (phase, title, _) in PHASES {
-        if sides
-            .iter()
-            .flatten()
-            .any(|p| p.phase == phase && p.ms > 0.0)
-        {
-            all.push(bar(0, format!("{title} · before"), phase));
-            all.push(bar(1, "now".into(), phase));
+    // A full handshake takes as long as hundreds of requests: each has a scale of its own.
+    let drawn = |per: &str| {
+        let mut all = Vec::new();
+        for (phase, title, _) in PHASES.iter().filter(|p| p.2 == per) {
+            if sides
+                .iter()
+                .flatten()
+                .any(|p| p.phase == *phase && p.ms > 0.0)
+            {
+                all.push(bar(0, format!("{title} · before"), phase));
+                all.push(bar(1, "now".into(), phase));
+            }
         }
-    }
-    let Some(drawing) = bars(&all, true, |v| format!("{} ms", ms(v))) else {
-        return String::new();
+        let drawing = bars(&all, true, |v| format!("{} ms", ms(v)))?;
+        Some(format!("<h3>Mean {per}</h3>{}", drawing.inline()))
     };
+    let panels: String = ["per request", "per handshake"]
+        .into_iter()
+        .filter_map(drawn)
+        .collect();
+    if panels.is_empty() {
+        return panels;
+    }
     format!(
-        "<h2>Where the time of requests and handshakes went</h2><div class=\"panel breakdown\">{}{}</div>",
-        legend(sides),
-        drawing.inline()
+        "<h2>Where the time of requests and handshakes went</h2><div class=\"panel breakdown\">{}{panels}</div>",
+        legend(sides)
     )
 }
 
@@ -81,5 +89,5 @@ fn legend(sides: &[Vec<Portion>; 2]) -> String {
             );
         }
     }
-    out + "<span class=note>mean ms per request, or per handshake</span></p>"
+    out + "</p>"
 }
