@@ -7,15 +7,18 @@ use std::os::fd::AsRawFd;
 
 use memmap2::{MmapMut, MmapOptions, RemapOptions, UncheckedAdvice};
 
-use super::Room;
+use super::{Loan, Room};
 
 /// A list of plain items; see the module.
 #[derive(Debug)]
 pub struct List<T> {
     room: Room,
     held: Held<T>,
-    /// So many are held in memory, and looked at before their pages are let go.
+    /// So many are held in memory in any case, and looked at before their pages are let go.
     most: usize,
+    /// So many may be held in memory by now.
+    limit: usize,
+    loan: Loan,
 }
 
 #[derive(Debug)]
@@ -40,13 +43,15 @@ impl<T: Copy> List<T> {
             room: room.clone(),
             held: Held::Memory(Vec::new()),
             most: room.most::<T>(),
+            limit: room.most::<T>(),
+            loan: room.lends(),
         }
     }
 
     /// Appends an item.
     pub fn push(&mut self, item: T) {
         match &mut self.held {
-            Held::Memory(items) if items.len() < self.most => items.push(item),
+            Held::Memory(items) if items.len() < self.limit => items.push(item),
             _ => self.extend_from_slice(&[item]),
         }
     }
@@ -57,7 +62,7 @@ impl<T: Copy> List<T> {
         if let Err(why) = self.make_room(len) {
             self.room.failed(why);
             self.held = Held::Memory(self.to_vec());
-            self.most = usize::MAX;
+            self.limit = usize::MAX;
         }
         match &mut self.held {
             Held::Memory(items) => items.extend_from_slice(new),
@@ -120,7 +125,13 @@ impl<T: Copy> List<T> {
     fn make_room(&mut self, len: usize) -> io::Result<()> {
         let bytes = len * size_of::<T>();
         match &mut self.held {
-            Held::Memory(items) if len > self.most => {
+            Held::Memory(items) if len > self.limit => {
+                while len > self.limit && self.loan.more() {
+                    self.limit += self.most;
+                }
+                if len <= self.limit {
+                    return Ok(());
+                }
                 let mut file = Mapped::new(self.room.file()?, bytes)?;
                 file.len = items.len();
                 // SAFETY: the file is at least as long as the items, and mapped at the begin of a page.
@@ -129,6 +140,7 @@ impl<T: Copy> List<T> {
                     begin.copy_from_nonoverlapping(items.as_ptr(), items.len());
                 }
                 self.held = Held::File(file);
+                self.loan.give_back();
                 Ok(())
             }
             Held::Memory(_) => Ok(()),
@@ -224,6 +236,7 @@ mod tests {
         let dir = tempfile::tempdir().expect("a directory");
         let mut short = List::new(&Room::in_memory());
         let mut long = List::new(&Room::new(dir.path(), 100));
+        let room = long.room.clone();
         for list in [&mut short, &mut long] {
             for n in 0..5_000u64 {
                 list.push(n);
@@ -239,7 +252,34 @@ mod tests {
         assert!(matches!(long.held, Held::File(_)) && matches!(short.held, Held::Memory(_)));
         assert_eq!(*short, *long);
         assert_eq!((long.len(), long[2], long[3]), (6_333, 4, 7));
-        long.room.check().expect("no error");
+        room.check().expect("no error");
+        assert_eq!(
+            room.0.pool.get(),
+            100 * super::super::POOL,
+            "a list in a file has nothing of the pool"
+        );
+    }
+
+    #[test]
+    fn lists_are_in_memory_as_long_as_the_pool_has_room() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let room = Room::new(dir.path(), 80);
+        let fill = |items: u64| {
+            let mut list = List::new(&room);
+            list.extend(0..items);
+            list
+        };
+        let in_file = |list: &List<u64>| matches!(list.held, Held::File(_));
+        let pool = 10 * super::super::POOL as u64;
+        let first = fill(10 + pool - 5);
+        assert!(!in_file(&first), "what it may hold anyway, and the pool");
+        assert!(
+            !in_file(&fill(10)) && in_file(&fill(11)),
+            "the pool is empty"
+        );
+        drop(first);
+        assert!(!in_file(&fill(11)), "what was lent comes back");
+        assert!(in_file(&fill(11 + pool)));
     }
 
     #[test]

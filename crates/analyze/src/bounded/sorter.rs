@@ -4,12 +4,15 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
 
-use super::{List, Room};
+use super::{List, Loan, Room};
 
 /// Takes items in any order and gives them back by key; of equal keys the one that came earlier comes first.
 pub struct Sorter<T, K> {
     key: K,
     most: usize,
+    /// Items of a run, by now.
+    limit: usize,
+    loan: Loan,
     run: Vec<T>,
     /// Sorted runs, one behind the other.
     runs: List<T>,
@@ -22,6 +25,8 @@ impl<T: Copy, O: Ord, K: Fn(&T) -> O> Sorter<T, K> {
         Sorter {
             key,
             most: room.most::<T>(),
+            limit: room.most::<T>(),
+            loan: room.lends(),
             run: Vec::new(),
             runs: List::new(room),
             ends: Vec::new(),
@@ -30,8 +35,12 @@ impl<T: Copy, O: Ord, K: Fn(&T) -> O> Sorter<T, K> {
 
     /// Takes an item.
     pub fn push(&mut self, item: T) {
-        if self.run.len() == self.most {
-            self.end_run();
+        if self.run.len() == self.limit {
+            if self.loan.more() {
+                self.limit += self.most;
+            } else {
+                self.end_run();
+            }
         }
         self.run.push(item);
     }
@@ -47,7 +56,10 @@ impl<T: Copy, O: Ord, K: Fn(&T) -> O> Sorter<T, K> {
     pub fn sorted(mut self) -> Sorted<T, O, K> {
         if self.ends.is_empty() {
             self.run.sort_by_key(&self.key);
-            return Sorted::InMemory(self.run.into_iter());
+            return Sorted::InMemory {
+                items: self.run.into_iter(),
+                _loan: self.loan,
+            };
         }
         self.end_run();
         self.run = Vec::new();
@@ -77,7 +89,12 @@ impl<T: Copy, O: Ord, K: Fn(&T) -> O> Extend<T> for Sorter<T, K> {
 /// The items of a [`Sorter`], in order.
 pub enum Sorted<T, O, K> {
     /// There was one run.
-    InMemory(std::vec::IntoIter<T>),
+    InMemory {
+        /// What is left of it.
+        items: std::vec::IntoIter<T>,
+        /// Given back with them.
+        _loan: Loan,
+    },
     /// There are several.
     Merged(Merged<T, O, K>),
 }
@@ -99,7 +116,7 @@ impl<T: Copy, O: Ord, K: Fn(&T) -> O> Iterator for Sorted<T, O, K> {
 
     fn next(&mut self) -> Option<T> {
         match self {
-            Sorted::InMemory(items) => items.next(),
+            Sorted::InMemory { items, .. } => items.next(),
             Sorted::Merged(merged) => merged.next(),
         }
     }
