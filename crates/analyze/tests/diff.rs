@@ -28,14 +28,14 @@ const CODE: [(&str, f64); 3] = [
 /// A sample each so much of CPU time, ns.
 const SAMPLED: i64 = 4_000_000;
 
-/// A trace of `requests` on one thread, each a page of two statements; `factor` of each statement's mean.
+/// A trace of `requests` on one thread, each a page of two statements, whose code is sampled; `factor` of each statement's mean.
 fn trace(dir: &Path, seed: u64, requests: usize, factor: impl Fn(&str) -> f64) -> Trace {
-    written(dir, seed, requests, factor, |_| None)
+    written(dir, seed, requests, factor, |_| 1.0)
 }
 
-/// The same in which what ran was sampled; `factor` of each method's mean. Each calls the JDK.
+/// The same; `factor` of each method's mean. Each calls the JDK.
 fn sampled(dir: &Path, seed: u64, requests: usize, factor: impl Fn(&str) -> f64) -> Trace {
-    written(dir, seed, requests, |_| 1.0, |name| Some(factor(name)))
+    written(dir, seed, requests, |_| 1.0, factor)
 }
 
 fn written(
@@ -43,7 +43,7 @@ fn written(
     seed: u64,
     requests: usize,
     factor: impl Fn(&str) -> f64,
-    of_code: impl Fn(&str) -> Option<f64>,
+    of_code: impl Fn(&str) -> f64,
 ) -> Trace {
     let mut stream = Stream::new(seed, "site");
     let mut timer = Stream::new(seed, "samples");
@@ -86,7 +86,7 @@ fn written(
     for n in 0..requests {
         for (i, (name, mean)) in CODE.iter().enumerate() {
             // As many as a timer on CPU time has, by chance.
-            let expected = mean * of_code(name).unwrap_or_default() * MS / SAMPLED as f64;
+            let expected = mean * of_code(name) * MS / SAMPLED as f64;
             if timer.uniform() < expected {
                 samples.push(Sample {
                     ts_ns: now,

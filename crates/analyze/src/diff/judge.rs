@@ -17,6 +17,8 @@
 //! hundred times longer are a change, however few they are.
 //!
 //! All are taken for changes by Holm's step-down procedure (1979), so that in 95% of comparisons of equals nothing is named.
+//! Measures of code are a family of their own with a part of those 5%, and have no say in what all changed by: whoever takes
+//! samples would else find less in everything besides.
 
 mod ranks;
 
@@ -24,8 +26,12 @@ use loadline_stats::student::{t_cdf, t_quantile};
 use loadline_stats::{Estimate, by_batches};
 use serde::Serialize;
 
+use super::measures::{CODE, WAITING};
+
 /// Chance that a comparison of equals names a change.
 const ALPHA: f64 = 0.05;
+/// What of it is for code, where there are other measures.
+const ALPHA_OF_CODE: f64 = 0.01;
 /// Relative standard deviation of a change between single recordings of one program, at least. Of ten recordings of the
 /// auction site on a virtual machine, compared in pairs (1,269 changes), 4.8% then lie outside of 95% and 1.1% outside of
 /// 99%; with 0.04 it was 7.3 and 2.8%, and without any 13 and 7%. More only costs power.
@@ -36,6 +42,8 @@ const ENOUGH: usize = 3;
 const FEWEST_FOR_NULL: usize = 8;
 /// A change that is sure and smaller than this is not worth a sentence.
 const SMALLEST: f64 = 0.01;
+/// Measures of code.
+const CODE_KINDS: [&str; 2] = [CODE, WAITING];
 /// Occurrences on each side from which on means are compared.
 const FEWEST_FOR_MEANS: f64 = 30.0;
 /// Relative error from which on a mean says nothing of what all changed by.
@@ -247,11 +255,14 @@ pub fn judge(measures: &[Measure]) -> Verdict {
         .flat_map(|m| m.sides.iter().map(|s| s.0.len()))
         .min()
         .is_some_and(|n| n < ENOUGH);
-    let (centre, drift) = null(&raw, few);
+    // Code alone tells of itself.
+    let (code, others): (Vec<&Raw>, Vec<&Raw>) = raw.iter().partition(|r| is_code(r.of));
+    let tell = if others.is_empty() { &code } else { &others };
+    let (centre, drift) = null(tell, few);
     let common = centre.exp();
     // Of the drift that was estimated, half as many degrees of freedom as measures; the floor is a constant.
     let drift_freedom = if drift > DRIFT {
-        raw.len() as f64 / 2.0
+        tell.len() as f64 / 2.0
     } else {
         f64::INFINITY
     };
@@ -261,14 +272,21 @@ pub fn judge(measures: &[Measure]) -> Verdict {
         .chain(rare.into_iter().map(|of| ranks::change(of, common)))
         .collect();
     changes.sort_by(|a, b| a.p.total_cmp(&b.p));
-    // Holm: the surest against all comparisons, the next against all but one, until one fails.
-    let all = changes.len();
-    for (i, change) in changes.iter_mut().enumerate() {
-        if change.p > ALPHA / (all - i) as f64 {
-            break;
-        }
-        change.real = change.change.abs() >= SMALLEST;
-    }
+    let (code, others): (Vec<_>, Vec<_>) = changes
+        .iter_mut()
+        .partition(|c| CODE_KINDS.contains(&c.kind));
+    let of_code = if others.is_empty() {
+        ALPHA
+    } else {
+        ALPHA_OF_CODE
+    };
+    let of_others = if code.is_empty() {
+        ALPHA
+    } else {
+        ALPHA - ALPHA_OF_CODE
+    };
+    holm(code, of_code);
+    holm(others, of_others);
     changes.sort_by(|a, b| {
         b.real
             .cmp(&a.real)
@@ -283,8 +301,23 @@ pub fn judge(measures: &[Measure]) -> Verdict {
     }
 }
 
+/// Holm: the surest against all comparisons, the next against all but one, until one fails.
+fn holm(by_p: Vec<&mut Change>, alpha: f64) {
+    let all = by_p.len();
+    for (i, change) in by_p.into_iter().enumerate() {
+        if change.p > alpha / (all - i) as f64 {
+            break;
+        }
+        change.real = change.change.abs() >= SMALLEST;
+    }
+}
+
+fn is_code(measure: &Measure) -> bool {
+    CODE_KINDS.contains(&measure.kind)
+}
+
 /// Centre of the changes, and what they vary by besides their errors.
-fn null(raw: &[Raw], few: bool) -> (f64, f64) {
+fn null(raw: &[&Raw], few: bool) -> (f64, f64) {
     let floor = if few { DRIFT } else { 0.0 };
     let told: Vec<(f64, f64)> = raw
         .iter()
