@@ -64,9 +64,9 @@ fn what_does_not_fit_in_memory_becomes_the_same_files() {
     let whole = tempfile::tempdir().expect("a directory");
     let bounded = tempfile::tempdir().expect("a directory");
     built(whole.path());
-    // A list holds some dozens of rows, a run of a sorter as many.
+    // A list holds a few rows, a run of a sorter as many, and all together a hundred more.
     loadline_analyze::testing::copied(&data("raw"), bounded.path());
-    loadline_analyze::testing::build_within(2_000, bounded.path()).expect("tables");
+    loadline_analyze::testing::build_within(200, bounded.path()).expect("tables");
     let read = |dir: &Path, name: &str| {
         std::fs::read(dir.join(format!("{name}.parquet"))).expect("a table")
     };
