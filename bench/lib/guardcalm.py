@@ -91,7 +91,9 @@ def measure(site, scenario, blocks, slice_s):
         for spinner in awake:
             spinner.kill()
             spinner.wait()
-    check_modes(slices, site.counts("FullHandshakes", "ResumedHandshakes"))
+    # The shortest slices are shorter than what a cold site's counts come late by; that a mode cannot be set ends the site in any run.
+    if not harness.shortest():
+        check_modes(slices, site.counts("FullHandshakes", "ResumedHandshakes"))
     return result(slices, site.counts("replies"), told) | {"refused": site.refused() - refused}
 
 
