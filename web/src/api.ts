@@ -242,6 +242,29 @@ export interface Diagnosis {
   queries: { name: string; sql: string }[];
 }
 
+/** A measure of two recordings: `kind` is endpoint, phase, cause, lock, sql, handshake, vm, code or waiting in. */
+export interface Change {
+  kind: string;
+  name: string;
+  unit: string;
+  before: number;
+  now: number;
+  rare: boolean;
+  /** Relative: 0.1 is 10% more. */
+  change: number;
+  /** Its 95% interval; without an upper end if the mean before may be anything. */
+  interval: [number, number | null];
+  /** Whether it is more than noise. */
+  real: boolean;
+}
+
+export interface Comparison {
+  summary: string;
+  circumstances: string[];
+  recordings: [{ trace: string; requests_per_s: number }[], { trace: string; requests_per_s: number }[]];
+  verdict: { common: number; changes: Change[] };
+}
+
 export type Cell = string | number | boolean | null;
 
 export interface Table {
@@ -272,7 +295,7 @@ type Value = string | number;
 
 async function get(path: string, params: Record<string, Value>, signal?: AbortSignal): Promise<Response> {
   const query = new URLSearchParams(Object.entries(params).map(([k, v]) => [k, String(v)]));
-  const response = await fetch(`/api/${path}?${query}`, signal ? { signal } : {}).catch((error: unknown) => {
+  const response = await fetch(`api/${path}?${query}`, signal ? { signal } : {}).catch((error: unknown) => {
     if (signal?.aborted) throw error;
     throw new Error("the server does not answer any more: run `loadline open` again, then reload this page");
   });
@@ -309,4 +332,6 @@ export const api = {
   diagnosis: () => json<Diagnosis>("diagnosis", {}),
   matrix: (begin: number, end: number, signal?: AbortSignal) => json<Matrix>("matrix", { begin, end }, signal),
   query: (sql: string, signal?: AbortSignal) => json<Table>("query", { sql }, signal),
+  /** Of two recordings beside each other. */
+  diff: () => json<Comparison>("diff", {}),
 };

@@ -28,7 +28,21 @@ export let small: Site;
 export async function serve(size: "small" | "large"): Promise<Site> {
   const dir = join(scratch, `${size}.trace`);
   execFileSync(fixture, ["write", dir, size]);
-  const server = spawn(fixture, ["serve", dir, join(ROOT, "web/dist")], { stdio: ["pipe", "pipe", "inherit"] });
+  return served("serve", dir);
+}
+
+/** Two synthetic traces beside each other, as `loadline diff --open` serves them. */
+export async function serveBoth(): Promise<Site> {
+  const dirs = [1, 2].map((seed) => {
+    const dir = join(scratch, `seed${seed}.trace`);
+    execFileSync(fixture, ["write", dir, "small", String(seed)]);
+    return dir;
+  });
+  return served("compare", ...dirs);
+}
+
+async function served(...what: string[]): Promise<Site> {
+  const server = spawn(fixture, [...what, join(ROOT, "web/dist")], { stdio: ["pipe", "pipe", "inherit"] });
   for await (const line of createInterface({ input: server.stdout })) return { url: line, process: server };
   throw new Error("the server said no address");
 }

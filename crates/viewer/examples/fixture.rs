@@ -1,7 +1,7 @@
 //! Writes a synthetic trace, and serves it: what the page's tests and its makers look at.
 //!
-//! `fixture write DIR [small|large]`, `fixture serve DIR WEB [PORT]` (serves until stdin closes),
-//! `fixture shot DIR WEB PNG [HASH]`.
+//! `fixture write DIR [small|large [SEED]]`, `fixture serve DIR WEB [PORT]` and `fixture compare BEFORE NOW WEB` (both serve
+//! until stdin closes), `fixture shot DIR WEB PNG [HASH]`.
 
 #[path = "../tests/support/mod.rs"]
 mod support;
@@ -11,7 +11,8 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, Result, bail};
-use loadline_viewer::{Options, screenshot, serve};
+use loadline_trace::Trace;
+use loadline_viewer::{Options, Show, screenshot, serve};
 use support::Size;
 
 fn main() -> Result<()> {
@@ -24,33 +25,38 @@ fn main() -> Result<()> {
             } else {
                 Size::SMALL
             };
-            let meta = support::write(Path::new(dir), size, 7)?;
+            let seed = arg(3).map_or(Ok(7), str::parse)?;
+            let meta = support::write(Path::new(dir), size, seed)?;
             println!("{:?}", meta.tables);
             Ok(())
         }
         (Some("serve"), Some(dir), Some(web)) => {
             let port = arg(3).map_or(Ok(0), str::parse)?;
-            let stop = AtomicBool::new(false);
-            let server = serve(Options {
-                dir: dir.into(),
+            until_stdin_closes(Options {
+                show: Show::One(dir.into()),
                 web: web.into(),
                 port,
-            })?;
-            println!("{}", server.url());
-            std::thread::scope(|scope| {
-                scope.spawn(|| {
-                    // Whoever started this holds the other end: it ends when they do.
-                    let _ = std::io::stdin().read_to_end(&mut Vec::new());
-                    stop.store(true, Ordering::Relaxed);
-                });
-                server.run_until(&stop)
+            })
+        }
+        (Some("compare"), Some(before), Some(now)) => {
+            let web = arg(3).context("the page's directory is missing")?;
+            let open = |dir: &str| Trace::open(Path::new(dir));
+            let diff = loadline_analyze::diff::diff(&[open(before)?], &[open(now)?])?;
+            until_stdin_closes(Options {
+                show: Show::Both {
+                    before: before.into(),
+                    now: now.into(),
+                    diff: serde_json::to_string(&diff)?,
+                },
+                web: web.into(),
+                port: 0,
             })
         }
         (Some("shot"), Some(dir), Some(web)) => {
             let png = PathBuf::from(arg(3).context("the picture's path is missing")?);
             let stop = AtomicBool::new(false);
             let server = serve(Options {
-                dir: dir.into(),
+                show: Show::One(dir.into()),
                 web: web.into(),
                 port: 0,
             })?;
@@ -66,7 +72,21 @@ fn main() -> Result<()> {
             })
         }
         _ => bail!(
-            "usage: fixture write DIR [small|large] | serve DIR WEB [PORT] | shot DIR WEB PNG [HASH]"
+            "usage: fixture write DIR [small|large [SEED]] | serve DIR WEB [PORT] | compare BEFORE NOW WEB | shot DIR WEB PNG [HASH]"
         ),
     }
+}
+
+fn until_stdin_closes(options: Options) -> Result<()> {
+    let stop = AtomicBool::new(false);
+    let server = serve(options)?;
+    println!("{}", server.url());
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            // Whoever started this holds the other end: it ends when they do.
+            let _ = std::io::stdin().read_to_end(&mut Vec::new());
+            stop.store(true, Ordering::Relaxed);
+        });
+        server.run_until(&stop)
+    })
 }

@@ -15,7 +15,7 @@ pub struct File {
     pub bytes: bytes::Bytes,
 }
 
-/// Reads all files below `web`; `/` is `index.html`.
+/// Reads all files below `web`, by their addresses.
 pub fn read(web: &Path) -> Result<HashMap<String, File>> {
     if !web.join("index.html").is_file() {
         bail!(
@@ -25,11 +25,6 @@ pub fn read(web: &Path) -> Result<HashMap<String, File>> {
     }
     let mut files = HashMap::new();
     add(web, "", &mut files)?;
-    let index = files.get("/index.html").map(|f| File {
-        mime: f.mime,
-        bytes: f.bytes.clone(),
-    });
-    files.extend(index.map(|f| ("/".into(), f)));
     Ok(files)
 }
 

@@ -1,4 +1,5 @@
-//! The server: 127.0.0.1 only, GET only, and for pages of its own origin only.
+//! The server: 127.0.0.1 only, GET only, and for pages of its own origin only. Of two traces beside each other each has its own
+//! addresses, `/before/` and `/now/`, and the page around them has `/`.
 //!
 //! A page of another site may have its name resolve to 127.0.0.1 (DNS rebinding), or simply link
 //! here. So a request whose Host is not ours is refused, and the API also refuses what a browser
@@ -31,11 +32,27 @@ use crate::failure::Failure;
 use crate::files::{self, File};
 use crate::query::Client;
 
+/// What is looked at, by its traces' directories.
+#[derive(Debug, Clone)]
+pub enum Show {
+    /// One trace.
+    One(PathBuf),
+    /// Two traces beside each other, and what changed between them.
+    Both {
+        /// The one before.
+        before: PathBuf,
+        /// The one now.
+        now: PathBuf,
+        /// The comparison, as JSON.
+        diff: String,
+    },
+}
+
 /// What to serve.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// Directory of the trace.
-    pub dir: PathBuf,
+    /// Of which traces.
+    pub show: Show,
     /// Directory of the built page.
     pub web: PathBuf,
     /// Port; 0 takes any that is free.
@@ -52,14 +69,27 @@ pub struct Server {
 
 /// What every connection shares.
 struct Site {
-    api: Api,
+    /// Traces by what their addresses begin with: nothing, if there is but one.
+    traces: Vec<(&'static str, Api)>,
+    /// What changed between two.
+    diff: Option<String>,
     files: HashMap<String, File>,
     port: u16,
 }
 
-/// Reads the trace and the page, and binds the port on 127.0.0.1.
+/// Reads the traces and the page, and binds the port on 127.0.0.1.
 pub fn serve(options: Options) -> Result<Server> {
-    let trace = Trace::open(&options.dir)?;
+    let (dirs, diff) = match options.show {
+        Show::One(dir) => (vec![("", dir)], None),
+        Show::Both { before, now, diff } => (vec![("/before", before), ("/now", now)], Some(diff)),
+    };
+    let open = |(prefix, dir): (&'static str, PathBuf)| -> Result<_> {
+        let api = Api::open(&Trace::open(&dir)?);
+        Ok((
+            prefix,
+            api.with_context(|| format!("reading {}", dir.display()))?,
+        ))
+    };
     let files = files::read(&options.web)?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
@@ -75,12 +105,18 @@ pub fn serve(options: Options) -> Result<Server> {
             )
         })?;
     let port = listener.local_addr()?.port();
-    let api = Api::open(&trace).with_context(|| format!("reading {}", options.dir.display()))?;
+    let traces = dirs.into_iter().map(open).collect::<Result<_>>()?;
+    let site = Site {
+        traces,
+        diff,
+        files,
+        port,
+    };
     Ok(Server {
         runtime,
         listener,
         port,
-        site: Arc::new(Site { api, files, port }),
+        site: Arc::new(site),
     })
 }
 
@@ -180,6 +216,11 @@ impl Site {
                 message: format!("{} is not answered; only GET is", request.method()),
             });
         }
+        let (trace, path) = self.split(path);
+        let missing = || Failure {
+            status: 404,
+            message: format!("there is no {path}"),
+        };
         if path.starts_with("/api/") {
             if is_cross_site(headers) {
                 return Err(Failure {
@@ -187,19 +228,39 @@ impl Site {
                     message: "a page of another site may not read this trace".into(),
                 });
             }
-            let answer =
-                self.api
-                    .answer(path, request.uri().query().unwrap_or_default(), client)?;
+            let answer = match (trace, &self.diff) {
+                (Some(api), _) => {
+                    api.answer(path, request.uri().query().unwrap_or_default(), client)?
+                }
+                (None, Some(diff)) if path == "/api/diff" => Answer::Json(diff.clone()),
+                _ => return Err(missing()),
+            };
             return Ok(match answer {
                 Answer::Json(text) => response(200, "application/json", text.into()),
                 Answer::Bytes(bytes) => response(200, "application/octet-stream", bytes.into()),
             });
         }
-        let file = self.files.get(path).ok_or_else(|| Failure {
-            status: 404,
-            message: format!("there is no {path}"),
-        })?;
+        let name = match (path, trace) {
+            ("/", Some(_)) => "/index.html",
+            ("/", None) => "/compare.html",
+            (path, _) => path,
+        };
+        let file = self.files.get(name).ok_or_else(missing)?;
         Ok(response(200, file.mime, file.bytes.clone()))
+    }
+
+    /// The trace that an address is about, and the address within it; what is about both has none.
+    fn split<'a>(&self, path: &'a str) -> (Option<&Api>, &'a str) {
+        let within = |(prefix, api)| -> Option<(&Api, &'a str)> {
+            let rest = path.strip_prefix(prefix)?;
+            rest.starts_with('/').then_some((api, rest))
+        };
+        let of = self
+            .traces
+            .iter()
+            .map(|(p, api)| (*p, api))
+            .find_map(within);
+        of.map_or((None, path), |(api, rest)| (Some(api), rest))
     }
 }
 
@@ -238,7 +299,7 @@ fn response(status: u16, mime: &'static str, body: Bytes) -> Response<Full<Bytes
     headers.insert(REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
     headers.insert(
         CONTENT_SECURITY_POLICY,
-        HeaderValue::from_static("default-src 'self'; img-src 'self' data:; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"),
+        HeaderValue::from_static("default-src 'self'; img-src 'self' data:; frame-ancestors 'self'; base-uri 'none'; form-action 'none'"),
     );
     response
 }

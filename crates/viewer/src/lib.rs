@@ -1,4 +1,4 @@
-//! The HTTP side of `loadline open`: holds one trace in memory and answers the page's questions.
+//! The HTTP side of `loadline open`: holds a trace in memory and answers the page's questions; two, for `loadline diff --open`.
 //!
 //! Terms: a *lane* is one thread over time ([`lane`]); a *window* is a stretch of time at a number
 //! of pixels; a *column* is one pixel of it, one state or a mixture of several; a *row* is a depth
@@ -33,5 +33,5 @@ mod tables;
 mod virtuals;
 mod waterfall;
 
-pub use http::{Options, Server, serve};
+pub use http::{Options, Server, Show, serve};
 pub use screenshot::screenshot;

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use loadline_viewer::{Options, serve};
+use loadline_viewer::{Options, Show, serve};
 use site::{get, send, site};
 
 #[test]
@@ -86,7 +86,7 @@ fn a_server_ends_soon_after_it_is_told_to() {
     let site = site();
     let stop = Arc::new(AtomicBool::new(false));
     let options = Options {
-        dir: site.dir.join("t.trace"),
+        show: Show::One(site.dir.join("t.trace")),
         web: site.dir.join("web"),
         port: 0,
     };
@@ -107,9 +107,10 @@ fn what_cannot_be_served_is_said_with_its_remedy() {
     let site = site();
     let (trace, web) = (site.dir.join("t.trace"), site.dir.join("web"));
     let error = |dir, web, port| {
+        let show = Show::One(dir);
         format!(
             "{:#}",
-            serve(Options { dir, web, port })
+            serve(Options { show, web, port })
                 .err()
                 .expect("it must fail")
         )

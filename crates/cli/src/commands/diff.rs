@@ -5,7 +5,8 @@ use anyhow::{Context as _, Result};
 use loadline_analyze::diff;
 use loadline_trace::Trace;
 
-use crate::{Usage, show};
+use super::open;
+use crate::{Usage, companions, show};
 
 /// Compare recordings: what changed per endpoint, phase, cause, lock, SQL statement and method, and whether it is more than noise
 #[derive(clap::Args)]
@@ -13,6 +14,7 @@ use crate::{Usage, show};
     loadline diff monday.trace tuesday.trace\n  \
     loadline diff a1.trace,a2.trace,a3.trace b1.trace,b2.trace,b3.trace    # several of each, best recorded in turns\n  \
     loadline diff --threshold 10% main.trace branch.trace                  # in a pipeline: exit code 1 if anything takes 10% longer\n  \
+    loadline diff before.trace after.trace --open                          # both in the viewer, beside each other\n  \
     loadline diff before.trace after.trace --html diff.html                # a page with both sides beside each other\n  \
     loadline diff --json before.trace after.trace | jq '.verdict.changes[] | select(.real)'")]
 pub struct Args {
@@ -38,6 +40,12 @@ pub struct Args {
     /// Write a page with both sides beside each other, too
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
+    /// Serve both recordings beside each other, the first of each side, with what changed above them
+    #[arg(long, conflicts_with_all = ["json", "threshold"])]
+    open: bool,
+    /// With --open: start no browser
+    #[arg(long, requires = "open")]
+    no_browser: bool,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -52,7 +60,7 @@ fn percent(text: &str) -> Result<f64, String> {
 }
 
 pub fn run(args: Args) -> Result<ExitCode> {
-    let open = |side: &[PathBuf]| -> Result<Vec<Trace>> {
+    let traces = |side: &[PathBuf]| -> Result<Vec<Trace>> {
         side.iter().map(|dir| Ok(Trace::open(dir)?)).collect()
     };
     if let Some(twice) = args.before.iter().find(|a| args.now.contains(a)) {
@@ -62,7 +70,7 @@ pub fn run(args: Args) -> Result<ExitCode> {
         ))
         .into());
     }
-    let diff = diff::diff(&open(&args.before)?, &open(&args.now)?)?;
+    let diff = diff::diff(&traces(&args.before)?, &traces(&args.now)?)?;
     if let Some(path) = &args.html {
         std::fs::write(path, diff.html()).with_context(|| path.display().to_string())?;
     }
@@ -72,6 +80,18 @@ pub fn run(args: Args) -> Result<ExitCode> {
         diff.render()
     };
     show::out(&text)?;
+    if args.open {
+        let server = loadline_viewer::serve(loadline_viewer::Options {
+            show: loadline_viewer::Show::Both {
+                before: args.before[0].clone(),
+                now: args.now[0].clone(),
+                diff: serde_json::to_string(&diff)?,
+            },
+            web: companions::beside_the_binary("web")?,
+            port: 0,
+        })?;
+        open::until_interrupted(server, !args.no_browser)?;
+    }
     let Some(threshold) = args.threshold else {
         return Ok(ExitCode::SUCCESS);
     };

@@ -3,6 +3,7 @@ use std::process::{Command, ExitCode, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, Result};
+use loadline_viewer::Server;
 
 use crate::{Usage, companions, interrupt};
 
@@ -38,13 +39,12 @@ pub struct Args {
 pub fn run(args: Args) -> Result<ExitCode> {
     let (width, height) = parse_size(&args.size)?;
     let server = loadline_viewer::serve(loadline_viewer::Options {
-        dir: args.trace,
+        show: loadline_viewer::Show::One(args.trace),
         web: companions::beside_the_binary("web")?,
         port: args.port,
     })?;
-    let url = server.url();
-    let stop = interrupt::flag()?;
     if let Some(png) = args.png {
+        let url = server.url();
         let done = AtomicBool::new(false);
         let drawn = std::thread::scope(|s| {
             let serving = s.spawn(|| server.run_until(&done));
@@ -59,12 +59,19 @@ pub fn run(args: Args) -> Result<ExitCode> {
         eprintln!("  wrote {}", png.display());
         return Ok(ExitCode::SUCCESS);
     }
+    until_interrupted(server, !args.no_browser)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Serves until Ctrl-C; shows the page, if that is wanted and there is a desktop.
+pub(super) fn until_interrupted(server: Server, browser: bool) -> Result<()> {
+    let url = server.url();
+    let stop = interrupt::flag()?;
     eprintln!("  {url}   (Ctrl-C ends it)");
-    if !args.no_browser && !start_browser(&url) {
+    if browser && !start_browser(&url) {
         eprintln!("  no browser could be started here: open that address in one");
     }
-    server.run_until(&stop)?;
-    Ok(ExitCode::SUCCESS)
+    server.run_until(&stop)
 }
 
 /// Asks the desktop to show a page; false if there is no desktop, or nothing that would.

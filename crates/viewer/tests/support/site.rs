@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use loadline_viewer::{Options, serve};
+use loadline_viewer::{Options, Show, serve};
 use serde_json::Value;
 
 use crate::support::{Size, write};
@@ -41,7 +41,7 @@ pub fn site() -> &'static Site {
         let trace = dir.join("t.trace");
         write(&trace, TINY, 1).expect("a trace");
         let server = serve(Options {
-            dir: trace,
+            show: Show::One(trace),
             web,
             port: 0,
         })
