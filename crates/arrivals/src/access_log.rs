@@ -8,6 +8,8 @@
 
 use std::collections::HashMap;
 
+use jiff::fmt::strtime;
+
 /// The pause that ends a session: the usual choice of web statistics.
 const SESSION_GAP_S: i64 = 30 * 60;
 
@@ -135,40 +137,11 @@ fn line(text: &str) -> Option<Line<'_>> {
     })
 }
 
-/// `10/Oct/2000:13:55:36 -0700` in seconds since 1970.
+/// `10/Oct/2000:13:55:36 -0700` in seconds since 1970; without a zone it is UTC.
 fn time(text: &str) -> Option<i64> {
-    const MONTHS: [&str; 12] = [
-        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
-    ];
-    let (date, rest) = text.split_once(':')?;
-    let mut date = date.split('/');
-    let day: i64 = date.next()?.parse().ok()?;
-    let month = date.next()?;
-    let month = MONTHS.iter().position(|m| *m == month)? as i64 + 1;
-    let year: i64 = date.next()?.parse().ok()?;
-    let (clock, zone) = rest.split_once(' ').unwrap_or((rest, "+0000"));
-    let mut clock = clock.split(':').map(|part| part.parse::<i64>().ok());
-    let (hour, minute, second) = (clock.next()??, clock.next()??, clock.next()??);
-    let in_range = (1..=31).contains(&day)
-        && (1900..=9999).contains(&year)
-        && (0..24).contains(&hour)
-        && (0..60).contains(&minute)
-        && (0..=60).contains(&second);
-    if !in_range || zone.len() != 5 || !zone.is_ascii() {
-        return None;
-    }
-    let zone: i64 = zone.parse().ok()?;
-    let east = (zone / 100) * 3600 + (zone % 100) * 60;
-    Some(days(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second - east)
-}
-
-/// Days since 1970-01-01 in the Gregorian calendar, with years that begin in March so that the day
-/// that leap years add comes last.
-fn days(year: i64, month: i64, day: i64) -> i64 {
-    let year = if month <= 2 { year - 1 } else { year };
-    let of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
-    year * 365 + year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400) + of_year
-        - 719_468
+    let zoned = strtime::parse("%d/%b/%Y:%H:%M:%S %z", text)
+        .or_else(|_| strtime::parse("%d/%b/%Y:%H:%M:%S %z", format!("{text} +0000")));
+    Some(zoned.ok()?.to_timestamp().ok()?.as_second())
 }
 
 #[cfg(test)]

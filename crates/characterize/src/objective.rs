@@ -1,5 +1,6 @@
 //! The objective on response time: the user's, or four times the value at light load.
 
+use loadline_units::duration;
 use serde::{Deserialize, Serialize};
 
 use crate::measured::Quantiles;
@@ -66,16 +67,11 @@ impl Objective {
             "p99" => Percentile::P99,
             _ => return Err(wrong()),
         };
-        let time = time.trim();
-        let (number, to_ms) = match (time.strip_suffix("ms"), time.strip_suffix('s')) {
-            (Some(number), _) => (number, 1.0),
-            (None, Some(number)) => (number, 1e3),
-            (None, None) => return Err(wrong()),
-        };
-        let ms = number.trim().parse::<f64>().map_err(|_| wrong())? * to_ms;
-        if !(ms > 0.0 && ms.is_finite()) {
+        let time = duration(time).ok_or_else(wrong)?;
+        if time.is_zero() {
             return Err(format!("{text:?}: the time must be more than 0"));
         }
+        let ms = 1e3 * time.as_secs_f64();
         Ok(Objective {
             percentile,
             ms,

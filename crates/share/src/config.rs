@@ -160,7 +160,7 @@ impl Reader<'_> {
         default: Duration,
     ) -> Result<Duration, ShareError> {
         let Some(v) = value else { return Ok(default) };
-        let parsed = duration(v.get_ref()).filter(|d| range.contains(d));
+        let parsed = loadline_units::duration(v.get_ref()).filter(|d| range.contains(d));
         parsed.ok_or_else(|| {
             let (least, most) = (range.start(), range.end());
             self.wrong(
@@ -222,20 +222,6 @@ impl Reader<'_> {
             )
         })
     }
-}
-
-/// `100ms`, `2s`, `1m`.
-pub(crate) fn duration(text: &str) -> Option<Duration> {
-    let at = text.find(|c: char| c.is_ascii_alphabetic())?;
-    let number: f64 = text[..at].trim().parse().ok()?;
-    let seconds = match &text[at..] {
-        "ms" => 1e-3,
-        "s" => 1.0,
-        "m" | "min" => 60.0,
-        "h" => 3600.0,
-        _ => return None,
-    };
-    Duration::try_from_secs_f64(number * seconds).ok()
 }
 
 const MOST_PRIORITY: f64 = 1e6;

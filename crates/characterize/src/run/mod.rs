@@ -471,19 +471,7 @@ fn machine() -> Machine {
 
 /// `2026-11-21 10:00 UTC`.
 fn now() -> String {
-    // SAFETY: both calls write only into what they are given, which outlives them.
-    let tm = unsafe {
-        let seconds = libc::time(std::ptr::null_mut());
-        let mut tm: libc::tm = std::mem::zeroed();
-        libc::gmtime_r(&seconds, &mut tm);
-        tm
-    };
-    format!(
-        "{:04}-{:02}-{:02} {:02}:{:02} UTC",
-        tm.tm_year + 1900,
-        tm.tm_mon + 1,
-        tm.tm_mday,
-        tm.tm_hour,
-        tm.tm_min
-    )
+    jiff::Timestamp::now()
+        .strftime("%Y-%m-%d %H:%M UTC")
+        .to_string()
 }

@@ -3,9 +3,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitCode, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
+use jiff::Timestamp;
 use loadline_record::{
     Dumped, Flight, Levels, Measure, Methods, Options, Redefinition, Target, Trigger, methods,
 };
@@ -439,35 +440,19 @@ pub fn default_out(target: &Target) -> PathBuf {
             }
         })
         .collect();
-    let now = SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .map_or(0, |d| d.as_secs() as i64);
-    PathBuf::from(format!("{name}-{}.trace", stamp(now)))
+    PathBuf::from(format!("{name}-{}.trace", stamp(Timestamp::now())))
 }
 
 /// UTC date and time without separators that a shell would mind.
-fn stamp(unix_seconds: i64) -> String {
-    // SAFETY: gmtime_r writes only into `tm`, which outlives the call.
-    let tm = unsafe {
-        let mut tm: libc::tm = std::mem::zeroed();
-        libc::gmtime_r(&unix_seconds, &mut tm);
-        tm
-    };
-    format!(
-        "{:04}{:02}{:02}-{:02}{:02}{:02}",
-        tm.tm_year + 1900,
-        tm.tm_mon + 1,
-        tm.tm_mday,
-        tm.tm_hour,
-        tm.tm_min,
-        tm.tm_sec
-    )
+fn stamp(now: Timestamp) -> String {
+    now.strftime("%Y%m%d-%H%M%S").to_string()
 }
 
 #[cfg(test)]
 mod tests {
     #[test]
     fn a_default_name_tells_the_time() {
-        assert_eq!(super::stamp(1_795_246_200), "20261121-073000");
+        let then = jiff::Timestamp::from_second(1_795_246_200).expect("a time");
+        assert_eq!(super::stamp(then), "20261121-073000");
     }
 }

@@ -70,12 +70,12 @@ fn errors_name_file_line_key_value_and_range() {
         (
             "mean = \"1s\"",
             "mean = \"-2s\"",
-            "storm.toml:6: think.mean is -2s; it must be 0s or more",
+            "storm.toml:6: think.mean is \"-2s\"; it must be a number with a unit, as 150ms, 2s, 5m, 1h, and not negative",
         ),
         (
             "mean = \"1s\"",
             "mean = \"fast\"",
-            "storm.toml:6: think.mean is \"fast\"; it must be a number with a unit, as 150ms, 2s, 5m, 1h",
+            "storm.toml:6: think.mean is \"fast\"; it must be a number with a unit, as 150ms, 2s, 5m, 1h, and not negative",
         ),
         (
             "timeout = \"2s\"",

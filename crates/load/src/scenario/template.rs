@@ -82,26 +82,10 @@ pub(crate) fn draw(rng: &mut SplitMix64, first: u64, last: u64) -> u64 {
 
 /// A form as browsers send it (application/x-www-form-urlencoded).
 pub(crate) fn encode_form<'a>(fields: impl Iterator<Item = (&'a str, String)>) -> Vec<u8> {
-    let mut out = Vec::new();
-    for (name, value) in fields {
-        if !out.is_empty() {
-            out.push(b'&');
-        }
-        encode(name.as_bytes(), &mut out);
-        out.push(b'=');
-        encode(value.as_bytes(), &mut out);
-    }
-    out
-}
-
-fn encode(text: &[u8], out: &mut Vec<u8>) {
-    for &b in text {
-        match b {
-            b' ' => out.push(b'+'),
-            b if b.is_ascii_alphanumeric() || b"-_.*".contains(&b) => out.push(b),
-            b => out.extend_from_slice(format!("%{b:02X}").as_bytes()),
-        }
-    }
+    form_urlencoded::Serializer::new(String::new())
+        .extend_pairs(fields)
+        .finish()
+        .into_bytes()
 }
 
 #[cfg(test)]

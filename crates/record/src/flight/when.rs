@@ -12,6 +12,8 @@
 use std::fmt;
 use std::time::Duration;
 
+use loadline_units::duration;
+
 /// What is looked at, each second.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Measure {
@@ -103,12 +105,12 @@ impl Trigger {
                 Some(percent) if (0.0..100.0).contains(&percent) => percent / 100.0,
                 _ => return at(value, format!("{v:?} is not a share from 0% to below 100%")),
             },
-            (_, v) => match time(v) {
+            (_, v) => match duration(v) {
                 Some(t) => t.as_secs_f64(),
                 None => return at(value, format!("{v:?} is not a time: write 250ms or 2s")),
             },
         };
-        let lasts = match lasts.map(|l| (l, time(l.trim()))) {
+        let lasts = match lasts.map(|l| (l, duration(l))) {
             None => Duration::ZERO,
             Some((_, Some(t))) if measure != Measure::Gc => t,
             Some((l, Some(_))) => {
@@ -123,20 +125,6 @@ impl Trigger {
             text: text.trim().to_owned(),
         })
     }
-}
-
-/// `250ms`, `5s`, `2m`.
-fn time(text: &str) -> Option<Duration> {
-    let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.')?;
-    let (number, unit) = text.split_at(digits);
-    let seconds = match unit.trim() {
-        "ms" => 0.001,
-        "s" => 1.0,
-        "m" | "min" => 60.0,
-        _ => return None,
-    };
-    let number: f64 = number.parse().ok()?;
-    Duration::try_from_secs_f64(number * seconds).ok()
 }
 
 /// A trigger, and for how long it has been true.
