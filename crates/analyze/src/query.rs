@@ -189,27 +189,18 @@ impl Answer {
 
     /// A header and a line a row, quoted where needed (RFC 4180); null is empty.
     pub fn csv(&self) -> String {
-        let mut out = String::new();
-        let mut line = |cells: &mut dyn Iterator<Item = &str>| {
-            for (i, cell) in cells.enumerate() {
-                if i > 0 {
-                    out.push(',');
-                }
-                if cell.contains([',', '"', '\n', '\r']) {
-                    out.push('"');
-                    out += &cell.replace('"', "\"\"");
-                    out.push('"');
-                } else {
-                    out += cell;
-                }
+        let mut out = csv::Writer::from_writer(Vec::new());
+        let written = (|| {
+            out.write_record(self.columns.iter().map(|c| &c.0))?;
+            for row in &self.rows {
+                out.write_record(row.iter().map(|c| c.as_deref().unwrap_or("")))?;
             }
-            out.push('\n');
-        };
-        line(&mut self.columns.iter().map(|c| c.0.as_str()));
-        for row in &self.rows {
-            line(&mut row.iter().map(|c| c.as_deref().unwrap_or("")));
-        }
-        out
+            out.flush()?;
+            Ok::<(), csv::Error>(())
+        })();
+        written.expect("memory takes all of it");
+        let out = out.into_inner().expect("it is flushed");
+        String::from_utf8(out).expect("it was text")
     }
 }
 

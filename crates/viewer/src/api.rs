@@ -62,7 +62,7 @@ impl Api {
 
     /// Answers `GET path?query`, as long as this client waits for it.
     pub fn answer(&self, path: &str, query: &str, client: &Client) -> Result<Answer, Failure> {
-        let params = Params::parse(query)?;
+        let params = Params::parse(query);
         let model = &self.model;
         let sql = self.sql.session(client);
         let duration = model.duration();

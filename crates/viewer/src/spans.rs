@@ -9,7 +9,7 @@
 use crate::lane::Window;
 
 /// What a span is drawn as. The order is part of the API.
-pub const KINDS: [&str; 11] = [
+pub const KINDS: [&str; 12] = [
     "connection",
     "tls_full",
     "tls_resumed",
@@ -20,6 +20,7 @@ pub const KINDS: [&str; 11] = [
     "sql",
     "app_state",
     "user",
+    "method",
     "other",
 ];
 
@@ -228,6 +229,7 @@ mod tests {
             KINDS[kind_index("tls_handshake", Some(false)) as usize],
             "tls_full"
         );
+        assert_eq!(KINDS[kind_index("method", None) as usize], "method");
         assert_eq!(KINDS[kind_index("something new", None) as usize], "other");
     }
 
