@@ -7,6 +7,8 @@
 //! The clock is CLOCK_MONOTONIC; Perfetto's own is BOOTTIME. The snapshot says that they are equal, which moves nothing:
 //! a trace does not record how long its machine was suspended before.
 
+mod args;
+mod bundle;
 mod proto;
 mod sched;
 mod track;
@@ -20,6 +22,7 @@ use anyhow::{Context, Result};
 use loadline_trace::Trace;
 use loadline_trace::tables::names;
 
+use self::args::Args;
 use self::proto::Message;
 use self::sched::{Machine, Sched};
 use self::track::{Slice, Track};
@@ -97,42 +100,6 @@ struct Writer<'a> {
     cause: HashMap<i64, ()>,
     machine: Machine,
     bundle: Vec<Sched>,
-}
-
-/// Arguments of a slice.
-struct Args(Message);
-
-impl Args {
-    fn new() -> Args {
-        Args(Message::new())
-    }
-
-    fn one(mut self, name: &str, value: impl FnOnce(Message) -> Message) -> Args {
-        let annotation = value(Message::new().text(10, name));
-        self.0 = self.0.message(4, &annotation);
-        self
-    }
-
-    fn int(self, name: &str, value: Option<i64>) -> Args {
-        match value {
-            Some(v) => self.one(name, |m| m.int(4, v)),
-            None => self,
-        }
-    }
-
-    fn text(self, name: &str, value: &str) -> Args {
-        if value.is_empty() {
-            return self;
-        }
-        self.one(name, |m| m.text(6, value))
-    }
-
-    fn bool(self, name: &str, value: Option<bool>) -> Args {
-        match value {
-            Some(v) => self.one(name, |m| m.uint(2, v.into())),
-            None => self,
-        }
-    }
 }
 
 impl Writer<'_> {
@@ -303,7 +270,7 @@ impl Writer<'_> {
                 ..
             } => {
                 let track = self.spans_of(thread)?;
-                let args = Args::new()
+                let args = Args::default()
                     .int("span", Some(id))
                     .int("status", status)
                     .bool("resumed", resumed)
@@ -331,7 +298,7 @@ impl Writer<'_> {
                     list.get((code - 1) as usize).copied().unwrap_or("")
                 };
                 let track = self.spans_of(thread)?;
-                let args = Args::new()
+                let args = Args::default()
                     .text("class", class)
                     .text("outcome", pick(&OUTCOMES, outcome));
                 let name = format!("{} ended", pick(&WAIT_KINDS, kind));
@@ -340,7 +307,7 @@ impl Writer<'_> {
             What::SyscallBegin { name, fd, size, .. } if timeline.all_syscalls => {
                 let track = self.below(Of::Calls, thread, "system calls")?;
                 let name = timeline.name(Domain::Syscall, name);
-                let args = Args::new().int("fd", fd).int("size", size);
+                let args = Args::default().int("fd", fd).int("size", size);
                 self.begin(ts, track, SLICE_BEGIN, "syscall", name, args.0)?;
             }
             What::SyscallEnd { .. } if timeline.all_syscalls => {
@@ -351,7 +318,7 @@ impl Writer<'_> {
             What::SyscallBegin { .. } | What::SyscallEnd { .. } | What::Sample { .. } => {}
             What::Mark { kind, value, text } => {
                 let track = self.spans_of(thread)?;
-                let args = Args::new()
+                let args = Args::default()
                     .int("value", Some(value))
                     .text("text", text.as_deref().unwrap_or(""));
                 let name = timeline.name(Domain::Mark, kind);
@@ -362,7 +329,7 @@ impl Writer<'_> {
             } => {
                 let category = timeline.name(Domain::VmKind, kind);
                 let name = timeline.name(Domain::Vm, name);
-                let args = Args::new().text("cause", &cause);
+                let args = Args::default().text("cause", &cause);
                 self.begin(ts, MACHINE, SLICE_BEGIN, category, name, args.0)?;
             }
             What::VmEnd { .. } => self.end(ts, MACHINE)?,
@@ -370,7 +337,7 @@ impl Writer<'_> {
                 let track = self.below(Of::Mounts, thread, "mounted")?;
                 let name = timeline.threads.get(virtual_thread as usize);
                 let name = name.map(|t| t.name.as_str()).filter(|n| !n.is_empty());
-                let args = Args::new().int("thread", Some(virtual_thread));
+                let args = Args::default().int("thread", Some(virtual_thread));
                 let name = name.unwrap_or("virtual thread");
                 self.begin(ts, track, SLICE_BEGIN, "mount", name, args.0)?;
             }
@@ -425,7 +392,7 @@ impl Writer<'_> {
             self.end(ts, track)?;
         }
         for slice in again {
-            let args = Args::new()
+            let args = Args::default()
                 .int("span", Some(slice.id))
                 .bool("continued", Some(true));
             self.open(ts, track, slice, args.0)?;
@@ -447,7 +414,7 @@ impl Writer<'_> {
             .and_then(|w| self.waits.get(&w).copied())
             .unwrap_or_default();
         let owner = owner.and_then(|o| timeline.threads.get(o as usize));
-        let args = Args::new()
+        let args = Args::default()
             .text(
                 "syscall",
                 syscall.map_or("", |s| timeline.name(Domain::Syscall, s)),
@@ -471,70 +438,13 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Writes what the scheduler did so far: a bundle per CPU.
+    /// Writes what the scheduler did so far.
     fn bundle(&mut self) -> Result<()> {
-        let mut bundles: HashMap<i64, Message> = HashMap::new();
-        for event in std::mem::take(&mut self.bundle) {
-            let (cpu, message) = self.sched(event);
-            let bundle = bundles
-                .entry(cpu)
-                .or_insert_with(|| Message::new().uint(1, cpu as u64));
-            *bundle = std::mem::take(bundle).message(2, &message);
-        }
-        let mut bundles: Vec<(i64, Message)> = bundles.into_iter().collect();
-        bundles.sort_by_key(|(cpu, _)| *cpu);
-        for (_, bundle) in bundles {
-            self.packet(Message::new().message(1, &bundle))?;
+        let events = std::mem::take(&mut self.bundle);
+        for packet in bundle::packets(&self.timeline.threads, events) {
+            self.packet(packet)?;
         }
         Ok(())
-    }
-
-    /// An event of the scheduler as the kernel's tracer has it.
-    fn sched(&self, event: Sched) -> (i64, Message) {
-        let of = |thread: Option<i64>| -> (i64, &str) {
-            thread
-                .and_then(|t| self.timeline.threads.get(t as usize))
-                .map_or((0, "idle or another process"), |t| {
-                    (t.tid.unwrap_or(0).into(), t.name.as_str())
-                })
-        };
-        const PRIORITY: i64 = 120;
-        let event_of = |ts: i64, pid: i64| Message::new().uint(1, ts as u64).int(2, pid);
-        match event {
-            Sched::Switch {
-                ts,
-                cpu,
-                prev,
-                left,
-                next,
-            } => {
-                let ((prev, prev_name), (next, next_name)) = (of(prev), of(next));
-                let switch = Message::new()
-                    .text(1, prev_name)
-                    .int(2, prev)
-                    .int(3, PRIORITY)
-                    .uint(4, left)
-                    .text(5, next_name)
-                    .int(6, next)
-                    .int(7, PRIORITY);
-                (cpu, event_of(ts, prev).message(4, &switch))
-            }
-            Sched::Waking {
-                ts,
-                cpu,
-                waker,
-                woken,
-            } => {
-                let ((waker, _), (woken, name)) = (of(waker), of(Some(woken)));
-                let waking = Message::new()
-                    .text(1, name)
-                    .int(2, woken)
-                    .int(3, PRIORITY)
-                    .int(4, 1)
-                    .int(5, cpu);
-                (cpu, event_of(ts, waker).message(20, &waking))
-            }
-        }
     }
 
     fn finish(&mut self) -> Result<()> {
