@@ -2,10 +2,7 @@
 
 import type { Moment } from "./api.ts";
 import { abbreviate } from "./abbreviate.ts";
-import { CLASS_TEXT, CLASSES, KIND_TEXT } from "./palette.ts";
-
-/** The kinds of spans of the API, in its order. */
-const KINDS = ["connection", "tls_full", "tls_resumed", "request", "service", "pool_wait", "pool_use", "sql", "app_state", "user", "other"];
+import { CLASS_TEXT, CLASSES, KIND_TEXT, KINDS } from "./palette.ts";
 
 export function classIndex(moment: Pick<Moment, "class">): number {
   return Math.max(0, (CLASSES as readonly string[]).indexOf(moment.class));

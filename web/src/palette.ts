@@ -38,20 +38,25 @@ export const CLASS_TEXT: readonly (readonly [string, string])[] = [
   ["", ""],
 ];
 
-/** The kinds of spans of the API, in its order. */
-export const KIND_TEXT = [
-  "connection",
-  "TLS handshake, full",
-  "TLS handshake, resumed",
-  "request",
-  "service",
-  "waiting for the pool",
-  "pool connection in use",
-  "SQL",
-  "application state",
-  "user's span",
-  "other",
-] as const;
+/** The kinds of spans of the API, in its order, and what each is called. */
+const KIND_NAMES = {
+  connection: "connection",
+  tls_full: "TLS handshake, full",
+  tls_resumed: "TLS handshake, resumed",
+  request: "request",
+  service: "service",
+  pool_wait: "waiting for the pool",
+  pool_use: "pool connection in use",
+  sql: "SQL",
+  app_state: "application state",
+  user: "user's span",
+  method: "method",
+  other: "other",
+};
+
+export const KINDS: readonly string[] = Object.keys(KIND_NAMES);
+
+export const KIND_TEXT: readonly string[] = Object.values(KIND_NAMES);
 
 export interface Palette {
   readonly classes: readonly string[];
@@ -76,7 +81,7 @@ const LIGHT: Palette = {
     "#9aa3ad", "#eceff2", "#d3d7dc", "#ffffff",
   ],
   kinds: [
-    "#d5dce4", "#b09cd8", "#cfc2ec", "#adc0d6", "#b9d3bf", "#e8bcd4", "#e2d9c6", "#a3cbe0", "#e4dcb8", "#e4dcb8", "#dddddd",
+    "#d5dce4", "#b09cd8", "#cfc2ec", "#adc0d6", "#b9d3bf", "#e8bcd4", "#e2d9c6", "#a3cbe0", "#e4dcb8", "#e4dcb8", "#cfdcb0", "#dddddd",
   ],
   text: "#1c232b",
   muted: "#5c6773",
@@ -96,7 +101,7 @@ const DARK: Palette = {
     "#7c8691", "#262c33", "#3c444d", "#14181d",
   ],
   kinds: [
-    "#363f4a", "#66579a", "#4d4470", "#43566e", "#3d5a49", "#724760", "#524b3b", "#33637c", "#5a5330", "#5a5330", "#444444",
+    "#363f4a", "#66579a", "#4d4470", "#43566e", "#3d5a49", "#724760", "#524b3b", "#33637c", "#5a5330", "#5a5330", "#4b5a2c", "#444444",
   ],
   text: "#e4e8ed",
   muted: "#9aa5b1",

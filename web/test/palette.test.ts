@@ -5,9 +5,10 @@
 // Model for Simulation of Color Vision Deficiency" (2009), for tritan; distance: CIE76 in L*a*b*. Contrast: WCAG 2.2, 1.4.3.
 
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { test } from "node:test";
 
-import { CLASSES, PALETTES, rgb } from "../src/palette.ts";
+import { CLASSES, KINDS, PALETTES, rgb } from "../src/palette.ts";
 
 type Triple = readonly [number, number, number];
 
@@ -71,3 +72,14 @@ for (const [scheme, palette] of Object.entries(PALETTES)) {
     for (const [text, behind] of pairs) assert.ok(contrast(text, behind) >= 4.5, `${text} on ${behind}: ${contrast(text, behind).toFixed(2)}`);
   });
 }
+
+test("kinds and classes are the server's, in its order, and each kind has a colour", () => {
+  const listed = (file: string, name: string) => {
+    const source = readFileSync(`../crates/viewer/src/${file}`, "utf8");
+    const list = new RegExp(`pub const ${name}: \\[&str; \\d+\\] = \\[([^\\]]*)\\]`).exec(source)?.[1] ?? "";
+    return [...list.matchAll(/"(\w+)"/g)].map((m) => m[1]);
+  };
+  assert.deepEqual(KINDS, listed("spans.rs", "KINDS"));
+  assert.deepEqual(CLASSES.slice(0, -1), listed("lane.rs", "CLASSES"));
+  for (const palette of Object.values(PALETTES)) assert.equal(palette.kinds.length, KINDS.length);
+});
