@@ -4,7 +4,8 @@ times.
 The site has all CPUs, because on one nobody meets anybody at a lock; the generator shares the last with it. The JVM
 compiles with C1 alone, so that it is warm within seconds. As root both go before all others for a CPU, so that what else this machine
 does is no neighbour of theirs; the planted neighbour goes with them. The auction plants its faults itself (--fault);
-the clinic has those that an option of Spring makes, or that stand beside it: a process on its CPU, a CPU quota."""
+the clinic has mistakes of its own (--clinic.fault) under the same names, those that an option of Spring makes, and those
+that stand beside it: a process on its CPU, a CPU quota."""
 
 import atexit
 import json
@@ -34,35 +35,42 @@ QUOTA_US, PERIOD_US = 30_000, 100_000
 class Fault:
     """How a fault is planted: options of the site and its JVM, and what runs beside them; `load` is where it shows."""
 
-    def __init__(self, site=(), jvm=(), beside=None, record=(), needs=17, load="near", clinic=None):
+    def __init__(self, site=(), jvm=(), beside=None, record=(), needs=17, load="near", clinic=None, clinic_jvm=()):
         self.site, self.jvm, self.beside, self.record = list(site), list(jvm), beside, list(record)
-        self.needs, self.load, self.clinic = needs, load, clinic
+        self.needs, self.load, self.clinic, self.clinic_jvm = needs, load, clinic, list(clinic_jvm)
 
 
 def planted(name, more=(), **how):
     return Fault(site=["--fault", name, *more], **how)
 
 
+def both(name, spring=(), **how):
+    """In the auction and, made anew by another way, in the clinic."""
+    return planted(name, clinic=[f"--clinic.fault={name}", *spring], **how)
+
+
+# Without tickets a session lives in the server's cache, which has room for one.
+NO_RESUMPTION = ["-Djdk.tls.server.enableSessionTicketExtension=false", "-Djavax.net.ssl.sessionCacheSize=1"]
 # `clinic` is how the clinic has the same, where it can: options of Spring, or what stands beside it.
 FAULTS = {
     "none": Fault(clinic=[]),
-    "shared-connection": planted("shared-connection"),
+    "shared-connection": both("shared-connection"),
     # A query that waits for a socket keeps its connection for longer, and two connections are fewer than need one.
     "lost-notify": planted("lost-notify", more=["--database", "postgresql", "--pool", "4"], load="above"),
     "small-pool": planted("small-pool", more=["--database", "postgresql"], clinic=["--spring.datasource.hikari.maximum-pool-size=1"]),
-    "hot-lock": planted("hot-lock"),
-    "slow-sql": planted("slow-sql"),
-    "slow-database": planted("slow-database"),
-    "gc-pressure": planted("gc-pressure"),
+    "hot-lock": both("hot-lock"),
+    "slow-sql": both("slow-sql"),
+    "slow-database": both("slow-database", spring=["--spring.sql.init.mode=always"]),
+    "gc-pressure": both("gc-pressure"),
     # A small young generation: collections are frequent enough to see the heap rise within seconds; and a heap that
     # the leak does not fill before the recording is over.
-    "leak": planted("leak", jvm=["-Xmn32m", "-Xmx2g"]),
-    "pinned": planted("pinned", needs=21),
+    "leak": both("leak", jvm=["-Xmn32m", "-Xmx2g"]),
+    "pinned": both("pinned", spring=["--spring.threads.virtual.enabled=true"], needs=21),
     "slow-static": planted("slow-static", record=["--syscalls"]),
-    "disk": planted("disk"),
-    "few-workers": planted("few-workers"),
+    "disk": both("disk"),
+    "few-workers": both("few-workers"),
     "accept-overflow": planted("accept-overflow", clinic=["--server.tomcat.accept-count=1", "--server.tomcat.max-connections=4"]),
-    "handshake-storm": planted("handshake-storm"),
+    "handshake-storm": planted("handshake-storm", clinic=["--clinic.tls=true", "--server.tomcat.max-keep-alive-requests=1"], clinic_jvm=NO_RESUMPTION),
     "cpu-neighbour": planted("cpu-neighbour", clinic=[], beside="neighbour"),
     "throttled": planted("throttled", clinic=[], beside="quota"),
 }
@@ -151,7 +159,7 @@ def java(home, fault, extra=()):
 
 def site_command(site, home, fault, name, most_s):
     if site == "clinic":
-        return lambda port_file: raised([*java(home, fault), "-jar", SITES[site], "--server.port=0", f"--clinic.port-file={port_file}",
+        return lambda port_file: raised([*java(home, fault, fault.clinic_jvm), "-jar", SITES[site], "--server.port=0", f"--clinic.port-file={port_file}",
                                          f"--clinic.max-seconds={round(most_s)}", *fault.clinic])
     return lambda port_file: raised([*java(home, fault), "-jar", SITES[site], "--port", "0", "--port-file", port_file,
                                      "--max-seconds", str(round(most_s)), *fault.site])
@@ -182,7 +190,7 @@ def try_fault(name, site="auction", load=None, seed=1, jdk=None, keep=None, warm
     say(f"{site}, fault {name}, load {load} ({users} users), JDK {jdk}, seed {seed}")
     try:
         with server.Server(name, site_command(site, homes[jdk], fault, name, most_s), on=f"{own},{other}") as running:
-            scheme = "https" if site == "auction" else "http"
+            scheme = "https" if site == "auction" or "--clinic.tls=true" in fault.clinic else "http"
             url = f"{scheme}://127.0.0.1:{running.port}"
             scenario = "browsing" if site == "auction" else os.path.join(harness.ROOT, "bed", "clinic", "walk.toml")
             drivers.append(drive(loadline, url, other, seed, warm_s, record_s, ["--scenario", scenario, "--users", users, "--think", f"{THINK_MS}ms"]))

@@ -2,6 +2,7 @@ package dev.loadline.clinic;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.net.URI;
@@ -27,7 +28,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.beans.factory.BeanCreationException;
 import org.springframework.boot.SpringApplication;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.web.server.servlet.context.ServletWebServerApplicationContext;
 
 class ClinicTest {
@@ -144,6 +148,23 @@ class ClinicTest {
             var page = client.send(HttpRequest.newBuilder(URI.create("https://localhost:" + port + "/owners/1")).build(), BodyHandlers.ofString());
             assertEquals(200, page.statusCode());
         }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"disk", "few-workers", "gc-pressure", "hot-lock", "leak", "pinned", "shared-connection", "slow-database", "slow-sql"})
+    void withAFaultItServesAllTheSame(String fault) throws Exception {
+        try (var other = start("--clinic.owners=5", "--clinic.fault=" + fault, "--spring.sql.init.mode=always")) {
+            var planted = other.getBeanNamesForAnnotation(ConditionalOnProperty.class);
+            assertEquals(1, planted.length, Arrays.toString(planted));
+            var page = URI.create("http://127.0.0.1:" + other.getWebServer().getPort() + "/owners/1");
+            assertEquals(200, CLIENT.send(HttpRequest.newBuilder(page).build(), BodyHandlers.ofString()).statusCode());
+        }
+    }
+
+    @Test
+    void aFaultThatDoesNotExistIsRefused() {
+        var refused = assertThrows(BeanCreationException.class, () -> start("--clinic.fault=slow-sqll").close());
+        assertTrue(refused.getMessage().contains("clinic.fault is slow-sqll; it must be one of disk, few-workers"), refused.getMessage());
     }
 
     /** What the server shows, whoever vouches for it. */
