@@ -11,10 +11,10 @@ DRAW = harness.built("bench-plot")
 
 
 def svg(title, x_label, series, **more):
-    """The chart as a whole SVG file. `series` are (name, kind, points), kind one of line, dotted, dots, reference;
-    `more`: unit, half, log, percent, from_smallest."""
+    """The chart as a whole SVG file. `series` are (name, kind, points) and a colour's number, if not that of its place; kind is one of line,
+    dotted, dots, reference; `more`: unit, half, log, percent, from_smallest."""
     chart = {"title": title, "x_label": x_label, **more,
-             "series": [{"name": name, "kind": kind, "points": points} for name, kind, points in series]}
+             "series": [dict(zip(("name", "kind", "points", "colour"), one)) for one in series]}
     done = subprocess.run([DRAW], input=json.dumps(chart), capture_output=True, text=True)
     if done.returncode != 0:
         raise ValueError(done.stderr.strip())

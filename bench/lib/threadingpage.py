@@ -104,9 +104,9 @@ def draw(figures):
             if series:
                 plots.write(os.path.join(PICTURES, file_of(broker, work)), f"{broker}: {work}", "clients", series, unit="replies/s", half=True)
         series = []
-        for variant in (v for v in PREDICTED if v in variants(figures)):
-            series.append((variant.removeprefix("sockets "), "dots", curve(figures, variant, work, measured)))
-            series.append(("predicted", "line", curve(figures, variant, work, lambda r: r["predicted"]["per_s"] if "predicted" in r else r["per_s"]["median"])))
+        for colour, variant in enumerate(v for v in PREDICTED if v in variants(figures)):
+            series.append((variant.removeprefix("sockets "), "dots", curve(figures, variant, work, measured), colour))
+            series.append(("predicted", "line", curve(figures, variant, work, lambda r: r["predicted"]["per_s"] if "predicted" in r else r["per_s"]["median"]), colour))
         plots.write(os.path.join(PICTURES, file_of("predicted", work)), f"sockets, predicted from one client: {work}", "clients", series, unit="replies/s", half=True)
 
 

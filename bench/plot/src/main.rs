@@ -31,6 +31,8 @@ struct Curve {
     name: String,
     points: Vec<(f64, f64)>,
     kind: Kind,
+    /// In place of the colour of its place.
+    colour: Option<usize>,
 }
 
 #[derive(Deserialize)]
@@ -45,11 +47,15 @@ enum Kind {
 
 impl From<Curve> for Series {
     fn from(curve: Curve) -> Series {
-        match curve.kind {
+        let series = match curve.kind {
             Kind::Line => Series::line(curve.name, curve.points),
             Kind::Dotted => Series::line(curve.name, curve.points).dotted(),
             Kind::Dots => Series::dots(curve.name, curve.points),
             Kind::Reference => Series::reference(curve.name, curve.points),
+        };
+        match curve.colour {
+            Some(colour) => series.coloured(colour),
+            None => series,
         }
     }
 }
