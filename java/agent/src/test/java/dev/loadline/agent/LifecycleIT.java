@@ -140,13 +140,14 @@ class LifecycleIT {
                 try (TestRecorder recorder = TestRecorder.prepare()) {
                     recorder.record(target.pid());
                     Thread.sleep(150);
+                    Spool spool;
                     if (i % 2 == 0) {
-                        recorder.stop();
+                        spool = recorder.stop();
                     } else {
                         recorder.die();
                         recorder.await(TestRecorder.STOPPED);
+                        spool = recorder.read();
                     }
-                    Spool spool = recorder.read();
                     assertFalse(spool.of(Type.APP_EVENT).isEmpty());
                     assertEquals("", spool.message);
                 }

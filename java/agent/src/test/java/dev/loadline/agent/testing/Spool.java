@@ -73,8 +73,17 @@ public final class Spool {
     }
 
     static Spool read(Path path) throws IOException {
+        return read(path, 1L << 30);
+    }
+
+    /** The header alone: state and messages, without what was recorded, which may be much. */
+    static Spool head(Path path) throws IOException {
+        return read(path, CHUNK);
+    }
+
+    private static Spool read(Path path, long most) throws IOException {
         try (FileChannel file = FileChannel.open(path)) {
-            int size = (int) Math.min(file.size(), 1L << 30);
+            int size = (int) Math.min(file.size(), most);
             return new Spool(file.map(FileChannel.MapMode.READ_ONLY, 0, size).order(ByteOrder.LITTLE_ENDIAN));
         }
     }

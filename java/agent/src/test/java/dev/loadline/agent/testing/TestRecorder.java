@@ -131,9 +131,9 @@ public final class TestRecorder implements AutoCloseable {
 
     /** Waits for a state. */
     public void await(int state) throws Exception {
-        Spool now = read();
+        Spool now = Spool.head(spool());
         for (long waited = 0; waited < PATIENCE_MS; waited += 10) {
-            now = read();
+            now = Spool.head(spool());
             if (now.state == state) {
                 return;
             }
