@@ -4,6 +4,8 @@ import dev.loadline.guard.Guard;
 import dev.loadline.guard.Mode;
 import dev.loadline.guard.Serving;
 import dev.loadline.guard.SlowHellos;
+import dev.loadline.guard.Workers;
+import dev.loadline.guard.policy.Places;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.channels.SocketChannel;
@@ -23,6 +25,7 @@ public class GuardedEndpoint extends NioEndpoint {
     private static final long SAY_AGAIN_NANOS = 60_000_000_000L;
 
     private volatile Guard guard;
+    private volatile Workers workers;
     /** Connections whose hello is not whole yet. */
     private volatile SlowHellos greeting;
     private volatile boolean speaksTls13;
@@ -33,6 +36,7 @@ public class GuardedEndpoint extends NioEndpoint {
     /** The guard to ask from now on. */
     void guard(Guard guard) {
         greeting = new SlowHellos(guard);
+        workers = guard.workers(task -> getExecutor().execute(task));
         this.guard = guard;
         restricts = GuardedSslImplementation.class.getName().equals(getSslImplementationName());
         if (!restricts) {
@@ -129,7 +133,7 @@ public class GuardedEndpoint extends NioEndpoint {
         }
         if (!guarded.greeting()) {
             guarded.serving().connection().dispatched();
-            return toWorker(guarded, event, dispatch);
+            return toWorker(guarded, event, dispatch, Places.Lane.UNDER_WAY);
         }
         return switch (event == SocketEvent.OPEN_READ ? hear(guarded) : GuardedChannel.Heard.GO_ON) {
             case MORE -> {
@@ -177,25 +181,61 @@ public class GuardedEndpoint extends NioEndpoint {
     /** It has said hello and is let in. */
     private boolean begin(GuardedSocketWrapper guarded, SocketEvent event) {
         guarded.serving().connection().dispatched();
-        return waits(guarded, event) || toWorker(guarded, event, true);
+        return waits(guarded, event)
+            || toWorker(guarded, event, true, guarded.serving().connection().computesInFull() ? Places.Lane.FULL_HANDSHAKE : Places.Lane.UNDER_WAY);
     }
 
     /** Whether its handshake is not to compute yet: who gives a turn back hands it on. */
     private boolean waits(GuardedSocketWrapper guarded, SocketEvent event) {
         return guarded.serving().waits(active(), System.identityHashCode(guarded), () -> {
-            if (!toWorker(guarded, event, true)) {
+            if (!toWorker(guarded, event, true, Places.Lane.FULL_HANDSHAKE)) {
                 guarded.close();
             }
         });
     }
 
-    private boolean toWorker(GuardedSocketWrapper guarded, SocketEvent event, boolean dispatch) {
+    private boolean toWorker(GuardedSocketWrapper guarded, SocketEvent event, boolean dispatch, Places.Lane lane) {
+        // Others, such as a time-out, are few and are to be seen now.
+        if (dispatch && event == SocketEvent.OPEN_READ && workers.limited()) {
+            workers.execute(lane, new Waiting(guarded, event));
+            return true;
+        }
+        return process(guarded, event, dispatch);
+    }
+
+    private boolean process(GuardedSocketWrapper guarded, SocketEvent event, boolean dispatch) {
         if (super.processSocket(guarded, event, dispatch)) {
             return true;
         }
         guarded.serving().turnOver(); // the pool takes nothing more
         guarded.serving().connection().done();
         return false;
+    }
+
+    /** An event that may have to wait for a place. */
+    private final class Waiting implements Workers.Event {
+        private final GuardedSocketWrapper guarded;
+        private final SocketEvent event;
+
+        Waiting(GuardedSocketWrapper guarded, SocketEvent event) {
+            this.guarded = guarded;
+            this.event = event;
+        }
+
+        /** On a worker's thread, as if Tomcat had handed it over. */
+        @Override
+        public void run() {
+            if (!process(guarded, event, false)) {
+                guarded.close();
+            }
+        }
+
+        @Override
+        public void rejected() {
+            guarded.serving().turnOver();
+            guarded.serving().connection().done();
+            guarded.close();
+        }
     }
 
     /** Whoever waits behind Tomcat's own limit does so unheard, those who resume too: an administrator must know. */
