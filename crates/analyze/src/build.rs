@@ -22,7 +22,7 @@ use crate::resources::Resources;
 use crate::spans::Part;
 use crate::states::{Machine, Seen};
 use crate::syscalls::Names;
-use crate::threads::{Scope, Threads};
+use crate::threads::{self, Scope, Threads};
 use crate::waits::Wait;
 use crate::{breakdown, causes, counters, misc, redact, stacks, syscalls, vm, waits};
 use explain::{Evidence, by_thread, is_poll, pollers};
@@ -77,9 +77,8 @@ pub fn build_within(
     progress(0.35, "threads, waits and spans");
     let texts = said.strings();
     let scope = Scope::of(&input.session, end);
-    let mut agent_events = 0u64;
-    let counted = said.events().inspect(|_| agent_events += 1);
-    let mut threads = Threads::new(scope, &lives, &input.proc, counted, &|id| {
+    let who = said.of_kinds(&threads::KINDS);
+    let mut threads = Threads::new(scope, &lives, &input.proc, who, &|id| {
         texts.get(&id).cloned()
     });
     let strings: Strings = texts.into_iter().map(|(id, s)| (id, s.into())).collect();
@@ -94,7 +93,7 @@ pub fn build_within(
     let mut cpu_changes = misc::cpu_changes(&input.proc, main, begin, end);
     cpu_changes.sort_by_key(|m| m.ts_ns);
     room.check()?;
-    let mut meta = meta::meta(&input, end, kernel_events, agent_events);
+    let mut meta = meta::meta(&input, end, kernel_events, heard.events);
     meta.not_recorded.extend(mounts.not_recorded());
     meta.notes.extend(input.counted.notes.iter().cloned());
     let resources = Resources::new(&input.proc, begin, end);
