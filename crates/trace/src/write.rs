@@ -18,7 +18,7 @@ use crate::error::{Error, Result, io};
 use crate::meta::Meta;
 use crate::table::Row;
 use crate::{FORMAT, SCHEMA_VERSION};
-use crate::{order, private};
+use crate::{order, private, schema1};
 
 /// Rows of which columns are made at a time: as many as stay in a core's cache while each column is.
 const BATCH: usize = 1 << 11;
@@ -123,6 +123,9 @@ impl TraceWriter {
         meta.tables = self.rows;
         for table in crate::tables::all() {
             if !meta.tables.contains_key(table.name) {
+                if !schema1::is_written(table.name) {
+                    continue;
+                }
                 return Err(Error::Malformed {
                     path: self.dir,
                     what: format!("table {} was not written", table.name),
