@@ -7,6 +7,21 @@ import subprocess
 import harness
 
 
+def sizes():
+    """Events that `--sizes N,N` asks for, else None. To be asked before whether the run is a quick one."""
+    asked = harness.text("sizes", "N,N")
+    try:
+        return [int(n) for n in asked.split(",")] if asked else None
+    except ValueError:
+        raise SystemExit(f"--sizes {asked}: it must be numbers of events, separated by commas") from None
+
+
+def command(name, asked, **options):
+    """How a bench was run, for its result."""
+    given = {**({"sizes": ",".join(map(str, asked))} if asked else {}), **{k: v for k, v in options.items() if v}}
+    return " ".join([f"bench/{name}", *(f"--{option} {value}" for option, value in given.items())])
+
+
 def generator():
     """Builds the program that makes spools; its path."""
     build = ["cargo", "build", "--release", "--quiet", "--workspace", "--example", "spools"]

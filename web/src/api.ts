@@ -51,6 +51,8 @@ export interface Trace {
   roles: string[];
   threads: Thread[];
   pauses: number;
+  /** False while all but an overview of a large trace is still being read. */
+  whole: boolean;
 }
 
 export interface Overview {
@@ -313,6 +315,8 @@ async function json<T>(path: string, params: Record<string, Value>, signal?: Abo
 
 export const api = {
   trace: () => json<Trace>("trace", {}),
+  /** Answers once all of the trace has been read. */
+  whole: () => json<boolean>("whole", {}),
   overview: (bins: number) => json<Overview>("overview", { bins }),
   lanes: async (begin: number, end: number, px: number, threads: readonly number[], signal?: AbortSignal) =>
     (await get("lanes", { begin, end, px, threads: threads.join(",") }, signal)).arrayBuffer(),

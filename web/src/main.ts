@@ -132,6 +132,19 @@ function splitter(): HTMLElement {
   return bar;
 }
 
+/** Says that only sums are drawn so far, until all has been read. */
+function stillReading(read: () => void): HTMLElement {
+  const notice = h("div", { class: "notices", role: "status" }, h("p", {}, h("b", {}, "An overview. "), "Single states and requests of this large trace are being read; what needs them waits."));
+  void api.whole().then(
+    () => {
+      notice.remove();
+      read();
+    },
+    (error: unknown) => notice.replaceChildren(h("p", { class: "error" }, error instanceof Error ? error.message : String(error))),
+  );
+  return notice;
+}
+
 async function start(): Promise<void> {
   publishColours();
   onPaletteChange(publishColours);
@@ -140,7 +153,8 @@ async function start(): Promise<void> {
   const bins = Math.min(Math.round(innerWidth / 3), Math.max(60, Math.round(trace.duration / 1e8)));
   const overview = await api.overview(bins);
   const counters = counterLanes(await api.counters(1000));
-  const slowest = await firstRequest(trace);
+  // Of a large trace there is a picture of the whole before requests are known.
+  const slowest = trace.whole ? await firstRequest(trace) : undefined;
   document.title = `${trace.meta.target.name} · Loadline`;
   const view = new View(trace.duration, firstView(trace, slowest));
   const tooltip = new Tooltip();
@@ -162,7 +176,7 @@ async function start(): Promise<void> {
   const tabs = new Tabs(view, { diagnosis, requests, waterfall: new WaterfallPanel(view, reveal), locks: new LocksPanel(view, reveal), matrix: new MatrixPanel(view), query }, moment.element);
   root.replaceChildren(
     topBar(trace, search.element, () => help.toggle()),
-    ...[missingLevels(trace)].filter((n) => n !== null),
+    ...[missingLevels(trace), trace.whole ? null : stillReading(() => timeline.refresh())].filter((n) => n !== null),
     new OverviewStrip(overview, view).element,
     toolbar(timeline, view),
     timeline.element,

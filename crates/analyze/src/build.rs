@@ -1,9 +1,7 @@
 //! From raw spools to tables.
 
 use std::cell::Cell;
-use std::cmp::Reverse;
-use std::collections::binary_heap::PeekMut;
-use std::collections::{BinaryHeap, HashMap};
+use std::collections::HashMap;
 use std::path::Path;
 
 use anyhow::{Context as _, Result, bail};
@@ -16,13 +14,12 @@ use loadline_trace::tables;
 use crate::bounded::{self, Grouped, List, Room, Sorter};
 use crate::input;
 use crate::intervals::Places;
-use crate::model::{BY_THREAD_ID, Interval, NONE, Woken};
+use crate::model::Interval;
 use crate::mounts::Mounts;
 use crate::resources::Resources;
-use crate::spans::Part;
 use crate::states::{Machine, Seen};
 use crate::syscalls::Names;
-use crate::threads::{Scope, Threads};
+use crate::threads::{self, Scope, Threads};
 use crate::waits::Wait;
 use crate::{breakdown, causes, counters, misc, redact, stacks, syscalls, vm, waits};
 use explain::{Evidence, by_thread, is_poll, pollers};
@@ -77,9 +74,8 @@ pub fn build_within(
     progress(0.35, "threads, waits and spans");
     let texts = said.strings();
     let scope = Scope::of(&input.session, end);
-    let mut agent_events = 0u64;
-    let counted = said.events().inspect(|_| agent_events += 1);
-    let mut threads = Threads::new(scope, &lives, &input.proc, counted, &|id| {
+    let who = said.of_kinds(&threads::KINDS);
+    let mut threads = Threads::new(scope, &lives, &input.proc, who, &|id| {
         texts.get(&id).cloned()
     });
     let strings: Strings = texts.into_iter().map(|(id, s)| (id, s.into())).collect();
@@ -94,7 +90,7 @@ pub fn build_within(
     let mut cpu_changes = misc::cpu_changes(&input.proc, main, begin, end);
     cpu_changes.sort_by_key(|m| m.ts_ns);
     room.check()?;
-    let mut meta = meta::meta(&input, end, kernel_events, agent_events);
+    let mut meta = meta::meta(&input, end, kernel_events, heard.events);
     meta.not_recorded.extend(mounts.not_recorded());
     meta.notes.extend(input.counted.notes.iter().cloned());
     let resources = Resources::new(&input.proc, begin, end);
@@ -135,7 +131,12 @@ pub fn build_within(
         }
         t
     }))?;
-    out.sorted(state_rows(&states, &threads, &who, &names))?;
+    let lanes = lanes::Said {
+        threads: &threads,
+        who: &who,
+        names: &names,
+    };
+    lanes::states(&mut out, limits, &states, &lanes)?;
     out.table(mounts.rows(&states))?;
     progress(0.8, "breakdown");
     let mut breakdown = out.begin::<tables::Breakdown>()?;
@@ -175,13 +176,7 @@ pub fn build_within(
             .into_iter()
             .map(|r| if redacted { redact::resource(r) } else { r }),
     )?;
-    let mut by_begin = Sorter::new(room, |(begin_ns, _): &(i64, u32)| *begin_ns);
-    by_begin.extend(spans.begins());
-    out.sorted(by_begin.sorted().zip(0..).map(|((_, id), at)| {
-        spans.pace(at);
-        let row = spans.row(id as usize);
-        if redacted { redact::span(row) } else { row }
-    }))?;
+    lanes::spans(&mut out, limits, &spans, room, redacted)?;
     let calls = &spans.methods;
     let mut by_begin = Sorter::new(room, |(begin_ns, _): &(i64, u32)| *begin_ns);
     by_begin.extend(calls.begins().zip(0..));
@@ -190,12 +185,6 @@ pub fn build_within(
         calls.call(id as usize, spans.spans.len(), stacks.len())
     }))?;
     stacks.extend(calls.stacks(stacks.len(), &spans.names));
-    let mut by_begin = Sorter::new(room, |p: &Part| p.begin_ns);
-    for (at, part) in spans.segments.iter().enumerate() {
-        spans.segments.pace(at);
-        by_begin.push(*part);
-    }
-    out.sorted(by_begin.sorted().map(|p| p.row()))?;
     drop(spans);
     out.sorted((0..waits.len()).map(|id| {
         waits.pace(id);
@@ -253,60 +242,9 @@ fn all_states(
     states
 }
 
-/// The states of all threads by begin: those of each follow each other already.
-fn state_rows<'a>(
-    states: &'a Grouped<Interval>,
-    threads: &'a Threads,
-    who: &'a dyn Fn(u32, i64) -> Option<u32>,
-    names: &'a Names,
-) -> impl Iterator<Item = tables::State> + 'a {
-    let next = |thread: usize, at: usize| {
-        let begin = states.get(thread)?.get(at)?.begin;
-        Some(Reverse((begin, thread, at)))
-    };
-    let mut heads: BinaryHeap<_> = (0..states.len()).filter_map(|t| next(t, 0)).collect();
-    let mut taken = 0;
-    std::iter::from_fn(move || {
-        states.pace(taken);
-        taken += 1;
-        let mut head = heads.peek_mut()?;
-        let Reverse((_, thread, at)) = *head;
-        match next(thread, at + 1) {
-            Some(following) => *head = following,
-            None => {
-                PeekMut::pop(head);
-            }
-        }
-        let i = &states[thread][at];
-        Some(tables::State {
-            thread: thread as i64,
-            begin_ns: i.begin,
-            end_ns: i.end,
-            state: i.state.name(),
-            cause: i.cause.name(),
-            cpu: (i.cpu >= 0).then_some(i32::from(i.cpu)),
-            waker: who(i.waker, i.end).map(i64::from),
-            waker_tid: match i.waker {
-                NONE => None,
-                w if w & BY_THREAD_ID != 0 => threads.list[(w & !BY_THREAD_ID) as usize]
-                    .tid
-                    .map(|t| t as i32),
-                tid => Some(tid as i32),
-            },
-            syscall: (i.syscall > 0).then(|| names.of(u32::from(i.syscall) - 1)),
-            fd: (i.fd >= 0).then_some(i.fd),
-            wait: (i.wait != NONE).then_some(i64::from(i.wait)),
-            interrupt: match i.woken {
-                Woken::Unknown => None,
-                Woken::Thread => Some(false),
-                Woken::Interrupt => Some(true),
-            },
-        })
-    })
-}
-
 mod explain;
 mod hear;
+mod lanes;
 mod meta;
 #[cfg(test)]
 mod tests;

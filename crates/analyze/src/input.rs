@@ -8,7 +8,7 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use loadline_trace::spool::agent::{self, Chunks};
+use loadline_trace::spool::agent::{self, Chunks, Kinds};
 use loadline_trace::spool::frames::Frame;
 use loadline_trace::spool::kernel::Record;
 use loadline_trace::spool::session::Session;
@@ -122,6 +122,8 @@ impl Spool {
 
 /// After so many records their pages are let go: some megabytes.
 const LET_GO_AFTER: u32 = 1 << 17;
+/// After so many where others between them were passed over.
+const LET_GO_AFTER_FEW: u32 = 1 << 12;
 
 /// Of the agent's chunks so many, of 64 KiB.
 const LET_GO_AFTER_CHUNKS: u32 = 64;
@@ -131,12 +133,13 @@ const LET_GO_AFTER_CHUNKS: u32 = 64;
 fn letting_go<'a, T>(
     spools: impl Iterator<Item = &'a Mmap> + Clone,
     records: impl Iterator<Item = T>,
+    after: u32,
 ) -> impl Iterator<Item = T> {
-    let mut left = LET_GO_AFTER;
+    let mut left = after;
     records.inspect(move |_| {
         left -= 1;
         if left == 0 {
-            left = LET_GO_AFTER;
+            left = after;
             spools.clone().for_each(let_go);
         }
     })
@@ -160,9 +163,19 @@ pub struct Said<'a> {
 impl Said<'_> {
     /// All events, by time.
     pub fn events(&self) -> impl Iterator<Item = agent::Event> + '_ {
+        self.some(Kinds::ALL, LET_GO_AFTER)
+    }
+
+    /// Events of these kinds, by time, and of each chunk, which is one thread's, the first.
+    pub fn of_kinds(&self, kinds: &[u32]) -> impl Iterator<Item = agent::Event> + '_ {
+        self.some(Kinds::of(kinds), LET_GO_AFTER_FEW)
+    }
+
+    fn some(&self, kinds: Kinds, after: u32) -> impl Iterator<Item = agent::Event> + '_ {
         // What is older than the horizon and still lies in a chunk is in what was carried on, if it matters.
-        let kept = self.chunks.events().filter(|e| e.ts >= self.horizon);
-        letting_go(self.spool.into_iter(), self.carried.events().chain(kept))
+        let kept = self.chunks.some(self.horizon, kinds);
+        let events = self.carried.some(i64::MIN, kinds).chain(kept);
+        letting_go(self.spool.into_iter(), events, after)
     }
 
     /// Frames of stacks.
@@ -226,6 +239,7 @@ impl Input {
         letting_go(
             self.kernel.iter(),
             merged(self.kernel.iter().map(|m| &m[..])),
+            LET_GO_AFTER,
         )
     }
 

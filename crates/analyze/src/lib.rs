@@ -33,6 +33,7 @@ pub mod metrics;
 mod misc;
 mod model;
 mod mounts;
+mod overview;
 pub mod query;
 mod redact;
 pub mod report;
@@ -52,5 +53,6 @@ mod vm;
 mod waits;
 
 pub use build::build;
+pub use overview::PARTS;
 pub use report::page::wrap;
 pub use threads::kind;

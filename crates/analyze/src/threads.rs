@@ -17,6 +17,15 @@ use rustc_hash::FxHashMap;
 use crate::model::NONE;
 use crate::states::Life;
 
+/// Events that say something of threads. Of all others the first of each thread does: that it is there.
+pub const KINDS: [u32; 5] = [
+    ev::THREAD,
+    ev::THREAD_END,
+    ev::SWITCH_TO,
+    ev::MOUNT,
+    ev::MONITOR_ENTER,
+];
+
 /// A thread as far as it is known.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Info {
@@ -106,7 +115,7 @@ impl Scope {
 }
 
 impl Threads {
-    /// Puts the sources together; `events` are the agent's, by time.
+    /// Puts the sources together; `events` are the agent's, by time: those of [`KINDS`], and each thread's first.
     pub fn new(
         scope: Scope,
         lives: &[Life],

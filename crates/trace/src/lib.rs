@@ -15,6 +15,7 @@
 //!
 //! This crate gives shapes only. What the bytes mean is the business of `loadline-analyze`.
 
+pub mod columns;
 mod encode;
 mod error;
 pub mod meta;

@@ -12,7 +12,15 @@ use crate::tables::TableInfo;
 const TABLES: [&str; 3] = ["mounts", "stacks", "samples"];
 
 /// Tables that came to schema 2 later: a trace has them if `trace.json` counts their rows.
-const LATER: [&str; 2] = ["thread_counters", "calls"];
+const LATER: [&str; 4] = ["thread_counters", "calls", "state_sums", "span_sums"];
+
+/// Those of them that a writer may leave out: what is in them follows from others.
+const FOLLOWING: [&str; 2] = ["state_sums", "span_sums"];
+
+/// Whether every trace that is written now has this table.
+pub(crate) fn is_written(table: &str) -> bool {
+    !FOLLOWING.contains(&table)
+}
 
 /// Columns that schema 1 does not have: table, column, and its value in SQL where it is not null.
 const COLUMNS: [(&str, &str, Option<&str>); 5] = [

@@ -2,10 +2,7 @@
 
 use std::sync::Arc;
 
-use duckdb::arrow::array::{
-    ArrayRef, BooleanArray, Float64Array, Int32Array, Int64Array, RecordBatch, StringArray,
-};
-use duckdb::arrow::buffer::{BooleanBuffer, NullBuffer, ScalarBuffer};
+use crate::columns::{Bits, Buffer, Data};
 
 /// A column: its name, SQL type, whether it may be null, and what it means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,8 +29,10 @@ pub trait Row: Sized {
     fn sort_key(&self) -> i64;
     /// The columns, in order.
     fn columns() -> Vec<Column>;
-    /// Rows as an Arrow batch of the same columns.
-    fn batch<'a>(rows: impl ExactSizeIterator<Item = &'a Self> + Clone) -> RecordBatch
+    /// What takes the rows' values, a buffer for each column.
+    fn buffers() -> Vec<Buffer>;
+    /// Gives rows to such buffers.
+    fn put<'a>(rows: impl Iterator<Item = &'a Self> + Clone, to: &mut [Buffer])
     where
         Self: 'a;
 }
@@ -44,85 +43,93 @@ pub trait Cell: Sized {
     const SQL: &'static str;
     /// Whether null is allowed.
     const NULLABLE: bool;
-    /// An Arrow array of the values.
-    fn array<'a>(values: impl ExactSizeIterator<Item = &'a Self> + Clone) -> ArrayRef
+    /// Nothing, of the kind that its values are.
+    fn nothing() -> Data;
+    /// Gives values to the buffer of their column.
+    fn put<'a>(values: impl Iterator<Item = &'a Self>, to: &mut Buffer)
     where
         Self: 'a;
 }
 
-/// Bits of all values.
-fn bits<T>(mut values: impl ExactSizeIterator<Item = T>, bit: impl Fn(T) -> bool) -> BooleanBuffer {
-    BooleanBuffer::collect_bool(values.len(), |_| values.next().is_some_and(&bit))
-}
-
-/// Which of the values are not null.
-fn valid<'a, T: 'a>(values: impl ExactSizeIterator<Item = &'a Option<T>>) -> Option<NullBuffer> {
-    Some(NullBuffer::new(bits(values, Option::is_some))).filter(|n| n.null_count() > 0)
-}
-
 macro_rules! number_cell {
-    ($rust:ty, $sql:literal, $array:ty) => {
+    ($rust:ty, $sql:literal, $data:ident, $numbers:ident, $optional:ident) => {
         impl Cell for $rust {
             const SQL: &'static str = $sql;
             const NULLABLE: bool = false;
-            fn array<'a>(values: impl ExactSizeIterator<Item = &'a Self> + Clone) -> ArrayRef {
-                let values: ScalarBuffer<$rust> = values.copied().collect();
-                Arc::new(<$array>::new(values, None))
+            fn nothing() -> Data {
+                Data::$data(Vec::new())
+            }
+            fn put<'a>(values: impl Iterator<Item = &'a Self>, to: &mut Buffer) {
+                to.$numbers(values.copied());
             }
         }
         impl Cell for Option<$rust> {
             const SQL: &'static str = $sql;
             const NULLABLE: bool = true;
-            fn array<'a>(values: impl ExactSizeIterator<Item = &'a Self> + Clone) -> ArrayRef {
-                let valid = valid(values.clone());
-                let values: ScalarBuffer<$rust> = values.map(|v| v.unwrap_or_default()).collect();
-                Arc::new(<$array>::new(values, valid))
+            fn nothing() -> Data {
+                Data::$data(Vec::new())
+            }
+            fn put<'a>(values: impl Iterator<Item = &'a Self>, to: &mut Buffer) {
+                to.$optional(values.copied());
             }
         }
     };
 }
 
-number_cell!(i64, "BIGINT", Int64Array);
-number_cell!(i32, "INTEGER", Int32Array);
-number_cell!(f64, "DOUBLE", Float64Array);
+number_cell!(i64, "BIGINT", Longs, longs, optional_longs);
+number_cell!(i32, "INTEGER", Ints, ints, optional_ints);
+number_cell!(f64, "DOUBLE", Doubles, doubles, optional_doubles);
 
 impl Cell for bool {
     const SQL: &'static str = "BOOLEAN";
     const NULLABLE: bool = false;
-    fn array<'a>(values: impl ExactSizeIterator<Item = &'a Self> + Clone) -> ArrayRef {
-        Arc::new(BooleanArray::new(bits(values, |v| *v), None))
+    fn nothing() -> Data {
+        Data::Bools(Bits::default())
+    }
+    fn put<'a>(values: impl Iterator<Item = &'a Self>, to: &mut Buffer) {
+        to.bools(values.map(|v| Some(*v)));
     }
 }
 
 impl Cell for Option<bool> {
     const SQL: &'static str = "BOOLEAN";
     const NULLABLE: bool = true;
-    fn array<'a>(values: impl ExactSizeIterator<Item = &'a Self> + Clone) -> ArrayRef {
-        let valid = valid(values.clone());
-        Arc::new(BooleanArray::new(bits(values, |v| *v == Some(true)), valid))
+    fn nothing() -> Data {
+        Data::Bools(Bits::default())
+    }
+    fn put<'a>(values: impl Iterator<Item = &'a Self>, to: &mut Buffer) {
+        to.bools(values.copied());
     }
 }
 
 macro_rules! text_cell {
-    ($($rust:ty),*) => {$(
+    ($rust:ty, $lasting:literal) => {
         impl Cell for $rust {
             const SQL: &'static str = "VARCHAR";
             const NULLABLE: bool = false;
-            fn array<'a>(values: impl ExactSizeIterator<Item = &'a Self> + Clone) -> ArrayRef {
-                Arc::new(StringArray::from_iter_values(values.map(|v| -> &str { v.as_ref() })))
+            fn nothing() -> Data {
+                Data::Texts(Vec::new())
+            }
+            fn put<'a>(values: impl Iterator<Item = &'a Self>, to: &mut Buffer) {
+                to.texts(values.map(|v| Some(v.as_ref())), $lasting);
             }
         }
         impl Cell for Option<$rust> {
             const SQL: &'static str = "VARCHAR";
             const NULLABLE: bool = true;
-            fn array<'a>(values: impl ExactSizeIterator<Item = &'a Self> + Clone) -> ArrayRef {
-                Arc::new(values.map(|v| v.as_ref().map(|v| -> &str { v.as_ref() })).collect::<StringArray>())
+            fn nothing() -> Data {
+                Data::Texts(Vec::new())
+            }
+            fn put<'a>(values: impl Iterator<Item = &'a Self>, to: &mut Buffer) {
+                to.texts(values.map(|v| v.as_ref().map(|v| v.as_ref())), $lasting);
             }
         }
-    )*};
+    };
 }
 
-text_cell!(&'static str, String, Arc<str>);
+text_cell!(&'static str, true);
+text_cell!(String, false);
+text_cell!(Arc<str>, false);
 
 /// Defines a row type and its table.
 #[macro_export]
@@ -157,17 +164,21 @@ macro_rules! table {
                 } ),*]
             }
 
-            fn batch<'a>(
-                rows: impl ExactSizeIterator<Item = &'a Self> + Clone,
-            ) -> $crate::duckdb::arrow::array::RecordBatch {
-                $crate::duckdb::arrow::array::RecordBatch::try_from_iter_with_nullable([
-                    $( (
-                        stringify!($col),
-                        <$ty as $crate::table::Cell>::array(rows.clone().map(|r| &r.$col)),
-                        <$ty as $crate::table::Cell>::NULLABLE,
-                    ) ),*
-                ])
-                .expect("columns of one struct have one length")
+            fn buffers() -> Vec<$crate::columns::Buffer> {
+                vec![$( $crate::columns::Buffer::new(
+                    <$ty as $crate::table::Cell>::nothing(),
+                    <$ty as $crate::table::Cell>::NULLABLE,
+                ) ),*]
+            }
+
+            fn put<'a>(
+                rows: impl Iterator<Item = &'a Self> + Clone,
+                to: &mut [$crate::columns::Buffer],
+            ) {
+                let mut buffers = to.iter_mut();
+                $( if let Some(buffer) = buffers.next() {
+                    <$ty as $crate::table::Cell>::put(rows.clone().map(|r| &r.$col), buffer);
+                } )*
             }
         }
     };

@@ -408,6 +408,50 @@ table! {
     }
 }
 
+table! {
+    /// Time of one thread in one cause, within one of the 1,024 equal parts that a recording is cut into; a state as long as a part and longer has a row of its own. They add up to `states`: what an overview of a long recording is drawn of.
+    StateSum in "state_sums" sorted by begin_ns {
+        /// The thread.
+        thread: i64,
+        /// Begin of the part, or of the state.
+        begin_ns: i64,
+        /// End of the part, or of the state.
+        end_ns: i64,
+        /// As `states.cause`; of a state that is preempted: preempted.
+        cause: &'static str,
+        /// Time in it.
+        duration_ns: i64,
+        /// States that began in it.
+        states: i64,
+    }
+}
+
+table! {
+    /// Time of one thread in spans of one kind that lie at one depth of nesting, within one part of the recording (see `state_sums`); a span, or its piece on the thread, that is as long as a part has a row of its own. Of what is nested deeper than six on a thread there is nothing, and of connections only visits.
+    SpanSum in "span_sums" sorted by begin_ns {
+        /// The thread.
+        thread: i64,
+        /// Spans of the thread that it lies in.
+        depth: i32,
+        /// Begin of the part, or of the span.
+        begin_ns: i64,
+        /// End of the part, or of the span.
+        end_ns: i64,
+        /// As `spans.kind`.
+        kind: &'static str,
+        /// As `spans.resumed`.
+        resumed: Option<bool>,
+        /// Time in it.
+        duration_ns: i64,
+        /// Spans, or their pieces, that began in it.
+        spans: i64,
+        /// The span, where the row is of one.
+        span: Option<i64>,
+        /// Its name.
+        name: Option<Arc<str>>,
+    }
+}
+
 /// A counter that a recording may hold: its scopes, its name, and what it says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CounterInfo {
@@ -615,5 +659,7 @@ pub fn all() -> Vec<TableInfo> {
         info::<Counter>(),
         info::<ThreadCounter>(),
         info::<Breakdown>(),
+        info::<StateSum>(),
+        info::<SpanSum>(),
     ]
 }

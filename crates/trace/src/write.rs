@@ -2,30 +2,31 @@
 //!
 //! Rows come in the order of the table's sort column, so that nothing is held but the row group that
 //! is being filled. Where they cannot, and only then, they are gathered and sorted first. Who makes the rows
-//! makes batches of them; encoding is another thread's ([`Encoder`]), of which each table has its own, so that the
-//! last of one table is written while the next begins.
+//! makes columns of them, a page at a time; encoding is another thread's ([`Encoder`]), of which each table has its own,
+//! so that the last of one table is written while the next begins.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use parquet::arrow::ArrowWriter;
-use parquet::basic::{Compression, Encoding, ZstdLevel};
 use parquet::file::metadata::SortingColumn;
-use parquet::file::properties::{EnabledStatistics, WriterProperties};
-use parquet::schema::types::ColumnPath;
+use parquet::file::properties::WriterProperties;
 
-use crate::encode::Encoder;
+use crate::columns::Buffer;
+use crate::encode::{Encoder, Step};
 use crate::error::{Error, Result, io};
 use crate::meta::Meta;
 use crate::table::Row;
 use crate::{FORMAT, SCHEMA_VERSION};
-use crate::{order, private};
+use crate::{order, private, schema1};
 
-/// Rows that become one Arrow batch: as many as stay in a core's cache while each column is made of them.
+/// Rows of which columns are made at a time: as many as stay in a core's cache while each column is.
 const BATCH: usize = 1 << 11;
+/// Rows of a page: what is encoded and compressed as a whole.
+const PAGE: usize = 1 << 14;
 /// Rows of a row group: what a reader skips or reads as a whole.
 const ROW_GROUP: usize = 1 << 17;
+const _: () = assert!(PAGE.is_multiple_of(BATCH) && ROW_GROUP.is_multiple_of(PAGE));
 
 /// Writes tables beside the raw spools, then makes them the trace in one step.
 ///
@@ -68,8 +69,8 @@ impl TraceWriter {
             if batch.is_empty() {
                 break;
             }
-            table.count += batch.len() as u64;
-            table.file.write(R::batch(batch.iter().copied()))?;
+            R::put(batch.iter().copied(), &mut table.columns);
+            table.took(batch.len())?;
         }
         self.end(table)
     }
@@ -87,20 +88,23 @@ impl TraceWriter {
     pub fn begin<R: Row>(&self) -> Result<TableWriter<R>> {
         let path = self.staging.join(format!("{}.parquet", R::TABLE));
         let file = private::create(&path).map_err(io(&path))?;
-        let schema = R::batch([].iter()).schema();
-        let file = ArrowWriter::try_new(file, schema, Some(properties::<R>()))?;
         Ok(TableWriter {
-            file: Encoder::new(&path, file)?,
+            file: Encoder::new(&path, file, R::columns(), properties::<R>())?,
             path,
             batch: Vec::with_capacity(BATCH),
+            columns: R::buffers(),
             last: i64::MIN,
             count: 0,
+            written: 0,
+            grouped: 0,
         })
     }
 
     /// Ends it: no row is missing.
     pub fn end<R: Row>(&mut self, mut table: TableWriter<R>) -> Result<()> {
         table.flush()?;
+        table.end_page()?;
+        table.end_group()?;
         table.file.end();
         self.rows.insert(R::TABLE.into(), table.count);
         self.encoders.push(table.file);
@@ -119,6 +123,9 @@ impl TraceWriter {
         meta.tables = self.rows;
         for table in crate::tables::all() {
             if !meta.tables.contains_key(table.name) {
+                if !schema1::is_written(table.name) {
+                    continue;
+                }
                 return Err(Error::Malformed {
                     path: self.dir,
                     what: format!("table {} was not written", table.name),
@@ -142,9 +149,15 @@ pub struct TableWriter<R> {
     path: PathBuf,
     file: Encoder,
     batch: Vec<R>,
+    /// A page that is being filled.
+    columns: Vec<Buffer>,
     /// Sort key of the last row.
     last: i64,
+    /// Rows that it has taken.
     count: u64,
+    /// Of them, those in pages that have ended, and those in row groups that have.
+    written: u64,
+    grouped: u64,
 }
 
 impl<R: Row> TableWriter<R> {
@@ -166,46 +179,56 @@ impl<R: Row> TableWriter<R> {
     }
 
     fn flush(&mut self) -> Result<()> {
-        if !self.batch.is_empty() {
-            self.count += self.batch.len() as u64;
-            self.file.write(R::batch(self.batch.iter()))?;
-            self.batch.clear();
+        R::put(self.batch.iter(), &mut self.columns);
+        let rows = self.batch.len();
+        self.batch.clear();
+        self.took(rows)
+    }
+
+    /// So many rows more are in the columns.
+    fn took(&mut self, rows: usize) -> Result<()> {
+        self.count += rows as u64;
+        if rows > 0 && self.count.is_multiple_of(PAGE as u64) {
+            self.end_page()?;
+        }
+        if rows > 0 && self.count.is_multiple_of(ROW_GROUP as u64) {
+            self.end_group()?;
+        }
+        Ok(())
+    }
+
+    fn end_page(&mut self) -> Result<()> {
+        if self.count > self.written {
+            self.written = self.count;
+            let page = self.columns.iter_mut().map(Buffer::page).collect();
+            self.file.write(Step::Page(page))?;
+        }
+        Ok(())
+    }
+
+    fn end_group(&mut self) -> Result<()> {
+        if self.count > self.grouped {
+            self.grouped = self.count;
+            let dictionaries = self.columns.iter_mut().map(Buffer::dictionary).collect();
+            self.file.write(Step::EndOfGroup(dictionaries))?;
         }
         Ok(())
     }
 }
 
-/// Times and ids hardly repeat and grow slowly: they are written as differences, the rest through
-/// dictionaries.
+/// What the file says of itself.
 fn properties<R: Row>() -> WriterProperties {
-    let columns = R::columns();
-    let sorted_by = columns.iter().position(|c| c.name == R::SORTED_BY);
-    let mut properties = WriterProperties::builder()
-        .set_compression(Compression::ZSTD(ZstdLevel::default()))
-        .set_max_row_group_row_count(Some(ROW_GROUP))
-        .set_statistics_enabled(EnabledStatistics::Chunk)
-        .set_sorting_columns(sorted_by.map(|i| {
-            vec![SortingColumn {
-                column_idx: i as i32,
-                descending: false,
-                nulls_first: false,
-            }]
-        }));
-    for c in columns {
-        if c.sql_type == "VARCHAR" {
-            // From the least text to the greatest nearly all lies in every row group: no reader could pass one over.
-            let path = ColumnPath::from(c.name);
-            properties = properties.set_column_statistics_enabled(path, EnabledStatistics::None);
-        }
-        let grows = c.name.ends_with("_ns") || matches!(c.name, "id" | "span" | "parent");
-        if grows && c.sql_type == "BIGINT" {
-            let path = ColumnPath::from(c.name);
-            properties = properties
-                .set_column_dictionary_enabled(path.clone(), false)
-                .set_column_encoding(path, Encoding::DELTA_BINARY_PACKED);
-        }
-    }
-    properties.build()
+    let sorted_by = R::columns().iter().position(|c| c.name == R::SORTED_BY);
+    let sorting = sorted_by.map(|i| {
+        vec![SortingColumn {
+            column_idx: i as i32,
+            descending: false,
+            nulls_first: false,
+        }]
+    });
+    WriterProperties::builder()
+        .set_sorting_columns(sorting)
+        .build()
 }
 
 /// A path as an SQL string literal.

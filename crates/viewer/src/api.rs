@@ -3,7 +3,9 @@
 //! Times are ns since the recording began. Answers are JSON, except `/api/lanes`, which is bytes
 //! (see [`lanes`]) because a screen of mixtures is a million numbers.
 
-use std::sync::OnceLock;
+use std::sync::mpsc::{Sender, channel};
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use anyhow::Result;
 use loadline_trace::Trace;
@@ -14,6 +16,7 @@ use crate::chain::chain;
 use crate::counters;
 use crate::failure::Failure;
 use crate::lane::{CLASSES, Lane, encode};
+use crate::load;
 use crate::locks::{By, locks};
 use crate::model::{GC_LANE, Model, Thread};
 use crate::moment::{gc_moment, moment, span_at};
@@ -24,6 +27,7 @@ use crate::spans::KINDS;
 use crate::summary::{figures, overview};
 use crate::tables::{self, Sort};
 use crate::waterfall::waterfall;
+use loadline_analyze::PARTS;
 use loadline_analyze::role::{ROLES, natural_key};
 
 /// An answer.
@@ -36,7 +40,12 @@ pub enum Answer {
 
 /// A trace, ready to answer.
 pub struct Api {
-    model: Model,
+    /// What a picture of all of a large trace is drawn of until the rest has been read.
+    first: Option<Model>,
+    /// All of it, or why it cannot be had; a large trace is read while its first picture is looked at.
+    model: Arc<OnceLock<Result<Model, String>>>,
+    /// Lets that begin: not before the first picture is there, which would have to share the CPUs with it.
+    begin: Sender<()>,
     sql: Sql,
     trace: Trace,
     /// As JSON, once somebody asked.
@@ -50,8 +59,33 @@ pub struct Api {
 impl Api {
     /// Reads the trace.
     pub fn open(trace: &Trace) -> Result<Api> {
+        let model = Arc::new(OnceLock::new());
+        let (begin, wanted) = channel();
+        let first = load::has_first(trace)
+            .then(|| load::first(trace))
+            .transpose()?;
+        if first.is_some() {
+            let (model, trace) = (model.clone(), trace.clone());
+            let read = move || {
+                // However this ends, it is time.
+                let _ = wanted.recv_timeout(PICTURE);
+                // Whoever waits for it must be told, whatever happens.
+                let read = std::panic::catch_unwind(|| load::load(&trace));
+                let read =
+                    read.unwrap_or_else(|_| Err(anyhow::anyhow!("reading the trace (a bug)")));
+                model.get_or_init(|| read.map_err(|e| format!("{e:#}")));
+            };
+            std::thread::Builder::new()
+                .name("load".into())
+                .spawn(read)?;
+        } else {
+            let read = load::load(trace)?;
+            model.get_or_init(|| Ok(read));
+        }
         Ok(Api {
-            model: crate::load::load(trace)?,
+            first,
+            model,
+            begin,
             sql: Sql::open(trace)?,
             trace: trace.clone(),
             diagnosis: OnceLock::new(),
@@ -63,11 +97,12 @@ impl Api {
     /// Answers `GET path?query`, as long as this client waits for it.
     pub fn answer(&self, path: &str, query: &str, client: &Client) -> Result<Answer, Failure> {
         let params = Params::parse(query);
-        let model = &self.model;
+        let model = self.model(path, &params)?;
         let sql = self.sql.session(client);
         let duration = model.duration();
         match path {
-            "/api/trace" => json(trace(model)),
+            "/api/trace" => json(trace(model, self.model.get().is_some())),
+            "/api/whole" => json(true),
             "/api/overview" => json(overview(
                 model,
                 params.number_within("bins", 400, 1, 4_000)?,
@@ -77,7 +112,7 @@ impl Api {
                 let lanes: Result<Vec<_>, _> = params
                     .list("threads")?
                     .into_iter()
-                    .map(|id| Ok((id, self.lane(id)?)))
+                    .map(|id| Ok((id, lane(model, id)?)))
                     .collect();
                 Ok(Answer::Bytes(lanes_bytes(&lanes?, window)))
             }
@@ -86,7 +121,7 @@ impl Api {
                 let threads: Result<Vec<_>, _> = params
                     .list("threads")?
                     .into_iter()
-                    .map(|id| self.thread(id))
+                    .map(|id| thread(model, id))
                     .collect();
                 json(spans(model, &threads?, window))
             }
@@ -95,7 +130,7 @@ impl Api {
                 let moment = if id == GC_LANE {
                     gc_moment(model, t)
                 } else {
-                    self.thread(id)?;
+                    thread(model, id)?;
                     moment(model, id, t)
                 };
                 json(moment.ok_or_else(|| {
@@ -208,19 +243,52 @@ impl Api {
         Ok(self.diagnosis.get_or_init(|| text).clone())
     }
 
-    fn thread(&self, id: i64) -> Result<&Thread, Failure> {
-        let index = self.model.thread_index.get(&id);
-        index
-            .map(|&i| &self.model.threads[i])
-            .ok_or_else(|| Failure::not_found(format!("there is no thread {id}")))
-    }
-
-    fn lane(&self, id: i64) -> Result<&Lane, Failure> {
-        if id == GC_LANE {
-            Ok(&self.model.gc)
-        } else {
-            Ok(&self.thread(id)?.lane)
+    /// The trace as far as it must have been read for an answer: waits for all of it where the sums of a first picture
+    /// do not tell.
+    fn model(&self, path: &str, params: &Params) -> Result<&Model, Failure> {
+        let first = self.first.as_ref().filter(|_| self.model.get().is_none());
+        if let Some(first) = first {
+            let enough = match path {
+                "/api/trace" | "/api/overview" | "/api/counters" => true,
+                // They ask SQL alone.
+                "/api/diagnosis" | "/api/query" => true,
+                "/api/lanes" | "/api/spans" => {
+                    let window = params.window(first.duration())?;
+                    window.ns_per_px() * PARTS_A_PIXEL >= first.duration() as f64 / PARTS as f64
+                }
+                _ => false,
+            };
+            // Spans are what a picture asks for last. Nobody listens any more once all is being read.
+            if path == "/api/spans" || !enough {
+                let _ = self.begin.send(());
+            }
+            if enough {
+                return Ok(first);
+            }
         }
+        let read = self.model.wait().as_ref();
+        read.map_err(|why| Failure::internal(&anyhow::anyhow!("{why}")))
+    }
+}
+
+/// A page gets so long for its first picture before the rest is read in any case.
+const PICTURE: Duration = Duration::from_secs(5);
+
+/// A picture of sums may be stretched so far that one of them is as many pixels wide.
+const PARTS_A_PIXEL: f64 = 4.0;
+
+fn thread(model: &Model, id: i64) -> Result<&Thread, Failure> {
+    let index = model.thread_index.get(&id);
+    index
+        .map(|&i| &model.threads[i])
+        .ok_or_else(|| Failure::not_found(format!("there is no thread {id}")))
+}
+
+fn lane(model: &Model, id: i64) -> Result<&Lane, Failure> {
+    if id == GC_LANE {
+        Ok(&model.gc)
+    } else {
+        Ok(&thread(model, id)?.lane)
     }
 }
 
@@ -242,7 +310,7 @@ fn readable(message: &str) -> String {
 }
 
 /// What the page needs once.
-fn trace(model: &Model) -> Value {
+fn trace(model: &Model, whole: bool) -> Value {
     let mut order: Vec<&Thread> = model.threads.iter().collect();
     order.sort_by_cached_key(|t| (t.role, natural_key(&t.name)));
     let (begin, end) = (0, model.duration());
@@ -251,13 +319,13 @@ fn trace(model: &Model) -> Value {
         .map(|t| {
             json!({
                 "id": t.id, "name": t.name, "kind": t.kind, "tid": t.tid, "role": t.role, "requests": t.requests,
-                "states": t.lane.len(), "depth": t.rows.len(), "times": t.lane.times(begin, end),
+                "states": t.states, "depth": t.rows.len(), "times": t.lane.times(begin, end),
             })
         })
         .collect();
     json!({
         "meta": model.meta, "duration": end, "cpus": model.cpus(), "figures": figures(model),
-        "classes": CLASSES, "kinds": KINDS, "roles": ROLES, "threads": threads, "pauses": model.pauses.len(),
+        "classes": CLASSES, "kinds": KINDS, "roles": ROLES, "threads": threads, "pauses": model.pauses.len(), "whole": whole,
     })
 }
 

@@ -38,6 +38,9 @@ pub const WHOLE: i64 = 255;
 /// States between two sums.
 const STRIDE: usize = 64;
 
+/// Stands for a class where a stretch holds several, of which only the times are known. Never told.
+const MIXED: u8 = ABSENT as u8 + 1;
+
 /// Time per class, ns; the last is absence.
 pub type Times = [i64; ABSENT + 1];
 
@@ -94,6 +97,8 @@ pub struct Lane {
     class: Vec<u8>,
     end: i64,
     sums: Vec<[i64; ABSENT]>,
+    /// Of what is [`MIXED`] the times, at its own index; empty where nothing is.
+    mixtures: Vec<[i64; ABSENT]>,
 }
 
 impl Lane {
@@ -106,7 +111,7 @@ impl Lane {
             let mut sum = self.sums.last().copied().unwrap_or_default();
             let from = self.begin.len().saturating_sub(STRIDE);
             for i in from..self.begin.len() {
-                sum[self.class[i] as usize] += self.end_of(i) - self.begin[i];
+                self.add(&mut sum, i, self.end_of(i));
             }
             self.sums.push(sum);
         }
@@ -114,6 +119,33 @@ impl Lane {
         self.class.push(class);
         self.end = end;
         true
+    }
+
+    /// Adds a stretch of which only the time per class is known, as [`Lane::push`] does a state.
+    pub fn push_mixture(&mut self, begin: i64, end: i64, times: [i64; ABSENT]) -> bool {
+        let at = self.begin.len();
+        let taken = self.push(begin, end, MIXED);
+        if taken {
+            self.mixtures.resize(at, [0; ABSENT]);
+            self.mixtures.push(times);
+        }
+        taken
+    }
+
+    /// Adds the time per class of a state, up to `until`; of a mixture a part in proportion.
+    fn add(&self, sum: &mut [i64; ABSENT], i: usize, until: i64) {
+        let (begin, end) = (self.begin[i], self.end_of(i));
+        let ns = until.min(end) - begin;
+        if self.class[i] != MIXED {
+            sum[self.class[i] as usize] += ns;
+            return;
+        }
+        for (sum, &time) in sum.iter_mut().zip(&self.mixtures[i]) {
+            *sum += match until < end {
+                true => (i128::from(time) * i128::from(ns) / i128::from(end - begin)) as i64,
+                false => time,
+            };
+        }
     }
 
     /// Number of states.
@@ -150,9 +182,9 @@ impl Lane {
     fn until(&self, i: usize, t: i64) -> [i64; ABSENT] {
         let mut sum = self.sums[i / STRIDE];
         for k in i / STRIDE * STRIDE..i {
-            sum[self.class[k] as usize] += self.end_of(k) - self.begin[k];
+            self.add(&mut sum, k, self.end_of(k));
         }
-        sum[self.class[i] as usize] += t.min(self.end_of(i)) - self.begin[i];
+        self.add(&mut sum, i, t);
         sum
     }
 
@@ -179,7 +211,7 @@ impl Lane {
             let i = columns.len() as u32;
             let (begin, end) = (window.edge(i), window.edge(i + 1));
             let (until, class) = self.stretch(begin);
-            if end <= until {
+            if end <= until && class != MIXED {
                 // All columns that this one state covers, in one step.
                 let reach = if until >= window.end {
                     window.px

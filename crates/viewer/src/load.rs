@@ -3,8 +3,11 @@
 //! Tables are read in the order in which they lie, which is that of time: sorting them again would take longer
 //! than all the rest. States and spans, which are many, are read at the same time.
 
+mod first;
 mod spans;
 mod waits;
+
+pub use first::{first, is_for as has_first};
 
 use std::collections::HashMap;
 
@@ -16,7 +19,8 @@ use loadline_trace::duckdb::{Connection, Row};
 
 use crate::counters::Counters;
 use crate::lane::{CLASSES, IDLE, Lane, UNKNOWN};
-use crate::model::{ById, Detail, Mark, Model, NONE, Pause, Resource, Thread, Waits};
+use crate::model::{Answered, ById, Detail, Mark, Model, NONE, Pause, Resource, Thread, Waits};
+use crate::spans::KINDS;
 use crate::virtuals::{self, Virtual};
 use loadline_analyze::role::role;
 
@@ -26,47 +30,17 @@ const NOBODY: &str = "nobody";
 /// Reads all of a trace that the page asks for often.
 pub fn load(trace: &Trace) -> Result<Model> {
     let db = loadline_analyze::views::open(trace)?;
+    let mut model = base(trace, &db)?;
     let begin = trace.meta.begin_ns;
-    let (threads, thread_index) = with_lanes(threads(&db)?, virtuals(&db, begin)?);
-    let mut model = Model {
-        meta: trace.meta.clone(),
-        threads,
-        thread_index,
-        states: column(&db, "SELECT DISTINCT state FROM states ORDER BY 1")?,
-        syscalls: column(
-            &db,
-            "SELECT DISTINCT syscall FROM states WHERE syscall IS NOT NULL ORDER BY 1",
-        )?,
-        names: Vec::new(),
-        spans: Vec::new(),
-        span_index: ById::default(),
-        waits: Waits::default(),
-        frames: HashMap::new(),
-        code: HashMap::new(),
-        samples: HashMap::new(),
-        resources: HashMap::new(),
-        marks: HashMap::new(),
-        pauses: pauses(&db, begin)?,
-        gc: Lane::default(),
-        counters: Counters::default(),
-        cpu_seconds: rows(
-            &db,
-            "SELECT ts_ns, value FROM counters WHERE scope = 'process' AND name = 'cpu_seconds' ORDER BY 1",
-            |r| Ok((r.get::<_, i64>(0)? - begin, r.get(1)?)),
-        )?,
-        cpus_at_hand: rows(
-            &db,
-            "SELECT ts_ns, coalesce(max(value) FILTER (WHERE name = 'assigned_cpus'), max(value)) FROM counters \
-             WHERE scope = 'process' AND name IN ('assigned_cpus', 'allowed_cpus') GROUP BY ts_ns ORDER BY 1",
-            |r| Ok((r.get::<_, i64>(0)? - begin, r.get(1)?)),
-        )?,
-    };
+    model.states = column(&db, "SELECT DISTINCT state FROM states ORDER BY 1")?;
+    model.syscalls = column(
+        &db,
+        "SELECT DISTINCT syscall FROM states WHERE syscall IS NOT NULL ORDER BY 1",
+    )?;
     model.waits = waits::read(&db, &model).context("reading waits.parquet")?;
     model.frames = frames(&db)?;
     model.code = code(&db)?;
     model.samples = samples(&db, &model)?;
-    counters(&db, &mut model).context("reading counters.parquet")?;
-    model.gc = gc_lane(&model.pauses, model.duration());
     model.states.push(NOBODY.into());
     let (index, threads): (ById, usize) = (
         (model.thread_index.iter().map(|(id, i)| (*id, *i as u32))).collect(),
@@ -83,8 +57,15 @@ pub fn load(trace: &Trace) -> Result<Model> {
         }
     })?;
     (model.spans, model.span_index, model.names) = (spans.list, spans.index, spans.names);
+    for s in &model.spans {
+        model.answered.count(s.kind, 1);
+        if KINDS[s.kind as usize] == "request" && s.complete {
+            model.answered.requests.push((s.end, s.end - s.begin));
+        }
+    }
     for (i, thread) in model.threads.iter_mut().enumerate() {
         thread.requests = spans.requests[i];
+        thread.states = thread.lane.len();
     }
     for (thread, rows) in model.threads.iter_mut().zip(spans.rows) {
         thread.rows = rows;
@@ -97,6 +78,46 @@ pub fn load(trace: &Trace) -> Result<Model> {
             model.marks.entry(index).or_default().push(mark);
         }
     }
+    Ok(model)
+}
+
+/// What is small in every trace.
+fn base(trace: &Trace, db: &Connection) -> Result<Model> {
+    let begin = trace.meta.begin_ns;
+    let (threads, thread_index) = with_lanes(threads(db)?, virtuals(db, begin)?);
+    let mut model = Model {
+        meta: trace.meta.clone(),
+        threads,
+        thread_index,
+        states: Vec::new(),
+        syscalls: Vec::new(),
+        names: Vec::new(),
+        spans: Vec::new(),
+        answered: Answered::default(),
+        span_index: ById::default(),
+        waits: Waits::default(),
+        frames: HashMap::new(),
+        code: HashMap::new(),
+        samples: HashMap::new(),
+        resources: HashMap::new(),
+        marks: HashMap::new(),
+        pauses: pauses(db, begin)?,
+        gc: Lane::default(),
+        counters: Counters::default(),
+        cpu_seconds: rows(
+            db,
+            "SELECT ts_ns, value FROM counters WHERE scope = 'process' AND name = 'cpu_seconds' ORDER BY 1",
+            |r| Ok((r.get::<_, i64>(0)? - begin, r.get(1)?)),
+        )?,
+        cpus_at_hand: rows(
+            db,
+            "SELECT ts_ns, coalesce(max(value) FILTER (WHERE name = 'assigned_cpus'), max(value)) FROM counters \
+             WHERE scope = 'process' AND name IN ('assigned_cpus', 'allowed_cpus') GROUP BY ts_ns ORDER BY 1",
+            |r| Ok((r.get::<_, i64>(0)? - begin, r.get(1)?)),
+        )?,
+    };
+    counters(db, &mut model).context("reading counters.parquet")?;
+    model.gc = gc_lane(&model.pauses, model.duration());
     Ok(model)
 }
 

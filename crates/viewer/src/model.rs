@@ -11,7 +11,7 @@ use serde::{Serialize, Serializer};
 
 use crate::counters::Counters;
 use crate::lane::Lane;
-use crate::spans::Row;
+use crate::spans::{KINDS, Row};
 use crate::virtuals::Virtual;
 
 /// Stands for a thread where the lane of GC pauses is meant.
@@ -60,6 +60,8 @@ pub struct Thread {
     pub rows: Vec<Row>,
     /// Requests that ended on it.
     pub requests: u32,
+    /// How many states it has.
+    pub states: usize,
     /// Of a lane of virtual threads: these, by begin. Empty of any other thread.
     pub virtuals: Vec<Virtual>,
 }
@@ -240,6 +242,31 @@ impl FromIterator<(i64, u32)> for ById {
     }
 }
 
+/// What the top of the page counts.
+#[derive(Debug, Default)]
+pub struct Answered {
+    /// Of each complete request, its end and how long it took.
+    pub requests: Vec<(i64, i64)>,
+    /// Handshakes that began a session.
+    pub full_handshakes: usize,
+    /// Handshakes that resumed one.
+    pub resumed_handshakes: usize,
+    /// Connections.
+    pub connections: usize,
+}
+
+impl Answered {
+    /// Counts so many spans of a kind, of those that are counted.
+    pub fn count(&mut self, kind: u8, spans: usize) {
+        match KINDS[kind as usize] {
+            "tls_full" => self.full_handshakes += spans,
+            "tls_resumed" => self.resumed_handshakes += spans,
+            "connection" => self.connections += spans,
+            _ => {}
+        }
+    }
+}
+
 /// Everything of a trace that the page asks for often.
 #[derive(Debug)]
 pub struct Model {
@@ -257,6 +284,8 @@ pub struct Model {
     pub names: Vec<String>,
     /// Spans by begin.
     pub spans: Vec<Span>,
+    /// Of them, what is counted.
+    pub answered: Answered,
     /// Index of a span by its id.
     pub span_index: ById,
     /// Waits by id.

@@ -80,6 +80,19 @@ pub struct Row {
     pieces: Vec<Piece>,
     /// Of whole blocks.
     blocks: Vec<Block>,
+    /// What is too short to be a piece of its own here, by begin.
+    sums: Vec<Sum>,
+}
+
+/// Pieces within a stretch of time of which only the times are known.
+#[derive(Debug, Clone, Copy)]
+pub struct Sum {
+    /// Begin of the stretch.
+    pub begin: i64,
+    /// Its end.
+    pub end: i64,
+    /// By kind, ns.
+    pub times: Times,
 }
 
 /// Pieces to a block.
@@ -93,7 +106,8 @@ struct Block {
     longest: i64,
 }
 
-type Times = [i64; KINDS.len()];
+/// By kind, ns.
+pub type Times = [i64; KINDS.len()];
 
 /// Puts the pieces of one thread into rows: each lies one row below the deepest that goes on.
 pub fn rows(mut pieces: Vec<Piece>) -> Vec<Row> {
@@ -115,6 +129,52 @@ pub fn rows(mut pieces: Vec<Piece>) -> Vec<Row> {
 }
 
 impl Row {
+    /// Of pieces, and sums of what is shorter; both by begin.
+    pub fn summed(long: Vec<Piece>, sums: Vec<Sum>) -> Row {
+        let mut row = Row::default();
+        long.into_iter().for_each(|piece| row.push(piece));
+        row.sums = sums;
+        row
+    }
+
+    /// The view of a row with sums: what is thin is as thick in a column as in the stretch that this lies in.
+    fn of_sums(&self, window: Window) -> RowView {
+        let mut view = RowView::default();
+        let mut columns = vec![Times::default(); window.px as usize];
+        for sum in &self.sums {
+            let (begin, end) = (sum.begin.max(window.begin), sum.end.min(window.end));
+            if begin >= end {
+                continue;
+            }
+            for i in window.column(begin)..=window.column(end - 1) {
+                let overlap = window.edge(i + 1).min(end) - window.edge(i).max(begin);
+                for (time, all) in columns[i as usize].iter_mut().zip(sum.times) {
+                    let part = i128::from(all) * i128::from(overlap.max(0));
+                    *time += (part / i128::from(sum.end - sum.begin)) as i64;
+                }
+            }
+        }
+        for piece in &self.pieces {
+            let (begin, end) = (piece.begin.max(window.begin), piece.end.min(window.end));
+            if begin >= end {
+                continue;
+            }
+            if (end - begin) as f64 >= window.ns_per_px() {
+                view.bars.push(*piece);
+            } else {
+                let column = window.column(begin + (end - begin) / 2);
+                columns[column as usize][piece.kind as usize] += end - begin;
+            }
+        }
+        let covered = (0..)
+            .zip(columns)
+            .filter(|(_, times)| times.iter().any(|t| *t > 0));
+        view.thin = covered
+            .map(|column| thin(column, window.ns_per_px()))
+            .collect();
+        view
+    }
+
     fn push(&mut self, piece: Piece) {
         self.pieces.push(piece);
         if self.pieces.len().is_multiple_of(BLOCK) {
@@ -135,6 +195,9 @@ impl Row {
 
     /// What a window shows of it.
     pub fn view(&self, window: Window) -> RowView {
+        if !self.sums.is_empty() {
+            return self.of_sums(window);
+        }
         let mut view = RowView::default();
         let min_width = window.ns_per_px();
         let middle = |p: &Piece| {
@@ -265,7 +328,7 @@ mod tests {
                 at += gap + length;
             }
             let window = Window { begin, end: begin + length, px };
-            let one_by_one = Row { pieces: row.pieces.clone(), blocks: Vec::new() };
+            let one_by_one = Row { pieces: row.pieces.clone(), ..Row::default() };
             prop_assert!(!row.blocks.is_empty());
             prop_assert_eq!(row.view(window), one_by_one.view(window));
         }

@@ -3,7 +3,6 @@
 use serde::Serialize;
 
 use crate::model::Model;
-use crate::spans::KINDS;
 
 /// What the top of the page says.
 #[derive(Debug, Serialize, PartialEq)]
@@ -51,16 +50,8 @@ pub fn percentile(sorted: &[i64], q: f64) -> Option<i64> {
 
 /// The figures of a trace.
 pub fn figures(model: &Model) -> Figures {
-    let of = |kind: &'static str| {
-        model
-            .spans
-            .iter()
-            .filter(move |s| KINDS[s.kind as usize] == kind)
-    };
-    let mut times: Vec<i64> = of("request")
-        .filter(|s| s.complete)
-        .map(|s| s.end - s.begin)
-        .collect();
+    let answered = &model.answered;
+    let mut times: Vec<i64> = answered.requests.iter().map(|r| r.1).collect();
     times.sort_unstable();
     let percentiles = [0.5, 0.95, 0.99].map(|q| percentile(&times, q));
     Figures {
@@ -68,9 +59,9 @@ pub fn figures(model: &Model) -> Figures {
         requests_per_second: times.len() as f64 / model.meta.seconds().max(1e-9),
         percentiles_ns: percentiles[0].map(|_| percentiles.map(Option::unwrap_or_default)),
         cpu: cpu(model, 0, model.duration()),
-        full_handshakes: of("tls_full").count(),
-        resumed_handshakes: of("tls_resumed").count(),
-        connections: of("connection").count(),
+        full_handshakes: answered.full_handshakes,
+        resumed_handshakes: answered.resumed_handshakes,
+        connections: answered.connections,
         pauses: model.pauses.len(),
         pause_ns: model.pauses.iter().map(|p| p.end - p.begin).sum(),
     }
@@ -82,14 +73,11 @@ pub fn overview(model: &Model, bins: usize) -> Overview {
     let edge = |i: usize| (duration as i128 * i as i128 / bins as i128) as i64;
     let mut ended = vec![0usize; bins];
     let mut slowest_ns = vec![0; bins];
-    for span in &model.spans {
-        if KINDS[span.kind as usize] == "request" && span.complete {
-            let bin =
-                (span.end as i128 * bins as i128 / duration as i128).clamp(0, bins as i128 - 1);
-            ended[bin as usize] += 1;
-            let slowest = &mut slowest_ns[bin as usize];
-            *slowest = (span.end - span.begin).max(*slowest);
-        }
+    for &(end, ns) in &model.answered.requests {
+        let bin = (end as i128 * bins as i128 / duration as i128).clamp(0, bins as i128 - 1);
+        ended[bin as usize] += 1;
+        let slowest = &mut slowest_ns[bin as usize];
+        *slowest = ns.max(*slowest);
     }
     let bin_seconds = duration as f64 / bins as f64 / 1e9;
     let over_bins = |f: &dyn Fn(i64, i64) -> Option<f64>| {

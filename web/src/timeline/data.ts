@@ -61,6 +61,11 @@ export class TimelineData {
     if (!this.busy) void this.run();
   }
 
+  /** What was served last is to be asked for again. */
+  forget(): void {
+    this.served = "";
+  }
+
   /** Paints the same columns again, in other colours. */
   repaint(): void {
     if (this.fetched) {

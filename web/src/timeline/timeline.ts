@@ -76,6 +76,12 @@ export class Timeline {
     this.schedule();
   }
 
+  /** Asks for what is drawn once more: the server knows more by now. */
+  refresh(): void {
+    this.data.forget();
+    this.schedule();
+  }
+
   setSort(sort: Sort): void {
     this.sort = sort;
     this.relayout();

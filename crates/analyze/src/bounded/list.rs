@@ -1,12 +1,9 @@
 //! A list that is in memory as long as it is short, and in a mapped file from then on.
 
-use std::fs::File;
 use std::io;
 use std::ops::{Deref, DerefMut};
-use std::os::fd::AsRawFd;
 
-use memmap2::{MmapMut, MmapOptions, RemapOptions, UncheckedAdvice};
-
+use super::mapped::Mapped;
 use super::{Loan, Room};
 
 /// A list of plain items; see the module.
@@ -27,14 +24,9 @@ enum Held<T> {
     File(Mapped),
 }
 
-/// A file whose blocks are all there, so that no store into the mapping can fail.
-#[derive(Debug)]
-struct Mapped {
-    file: File,
-    map: MmapMut,
-    /// Items in it.
-    len: usize,
-}
+/// Of what a list may hold in memory in any case, this part is a block of its file, up to so many bytes.
+const PARTS: usize = 4;
+const LARGEST_BLOCK: usize = 1 << 20;
 
 impl<T: Copy> List<T> {
     /// An empty one.
@@ -58,35 +50,30 @@ impl<T: Copy> List<T> {
 
     /// Appends items.
     pub fn extend_from_slice(&mut self, new: &[T]) {
-        let len = self.len() + new.len();
-        if let Err(why) = self.make_room(len) {
+        let len = self.len();
+        if let Err(why) = self.add(new) {
             self.room.failed(why);
-            self.held = Held::Memory(self.to_vec());
+            let mut items = self[..len].to_vec();
+            items.extend_from_slice(new);
+            self.held = Held::Memory(items);
             self.limit = usize::MAX;
         }
+    }
+
+    fn add(&mut self, new: &[T]) -> io::Result<()> {
+        self.make_room(self.len() + new.len())?;
         match &mut self.held {
             Held::Memory(items) => items.extend_from_slice(new),
-            Held::File(file) => {
-                // SAFETY: the file was made long enough above, its mapping begins at a page, and what is written lies
-                // behind all items that somebody may hold a reference to.
-                unsafe {
-                    let end = file.map.as_mut_ptr().cast::<T>().add(file.len);
-                    end.copy_from_nonoverlapping(new.as_ptr(), new.len());
-                }
-                let before = file.len / self.most;
-                file.len = len;
-                if len / self.most > before {
-                    file.let_go();
-                }
-            }
+            Held::File(file) => append(file, new)?,
         }
+        Ok(())
     }
 
     /// Drops what lies behind the first `len` items.
     pub fn truncate(&mut self, len: usize) {
         match &mut self.held {
             Held::Memory(items) => items.truncate(len),
-            Held::File(file) => file.len = file.len.min(len),
+            Held::File(file) => file.truncate(len * size_of::<T>()),
         }
     }
 
@@ -121,32 +108,29 @@ impl<T: Copy> List<T> {
         }
     }
 
-    /// Sees to it that `len` items are in memory, or fit into the file.
+    /// Sees to it that `len` items may be in memory, or that there is a file.
     fn make_room(&mut self, len: usize) -> io::Result<()> {
-        let bytes = len * size_of::<T>();
-        match &mut self.held {
-            Held::Memory(items) if len > self.limit => {
-                while len > self.limit && self.loan.more() {
-                    self.limit += self.most;
-                }
-                if len <= self.limit {
-                    return Ok(());
-                }
-                let mut file = Mapped::new(self.room.file()?, bytes)?;
-                file.len = items.len();
-                // SAFETY: the file is at least as long as the items, and mapped at the begin of a page.
-                unsafe {
-                    let begin = file.map.as_mut_ptr().cast::<T>();
-                    begin.copy_from_nonoverlapping(items.as_ptr(), items.len());
-                }
-                self.held = Held::File(file);
-                self.loan.give_back();
-                Ok(())
-            }
-            Held::Memory(_) => Ok(()),
-            Held::File(file) => file.reach(bytes),
+        let Held::Memory(items) = &self.held else {
+            return Ok(());
+        };
+        while len > self.limit && self.loan.more() {
+            self.limit += self.most;
         }
+        if len > self.limit {
+            let block = (self.most * size_of::<T>() / PARTS).min(LARGEST_BLOCK);
+            let mut file = Mapped::new(self.room.file()?, block)?;
+            append(&mut file, items)?;
+            self.held = Held::File(file);
+            self.loan.give_back();
+        }
+        Ok(())
     }
+}
+
+/// Appends items to a file.
+fn append<T: Copy>(file: &mut Mapped, items: &[T]) -> io::Result<()> {
+    // SAFETY: so many bytes are items. Nobody who has a reference into the file's list can append to it.
+    unsafe { file.append(items.as_ptr().cast(), size_of_val(items)) }
 }
 
 impl<T> Deref for List<T> {
@@ -155,9 +139,9 @@ impl<T> Deref for List<T> {
     fn deref(&self) -> &[T] {
         match &self.held {
             Held::Memory(items) => items,
-            // SAFETY: so many items were written there, by this process; nobody else has the file.
+            // SAFETY: so many items were appended, by this process; nobody else has the file.
             Held::File(file) => unsafe {
-                std::slice::from_raw_parts(file.map.as_ptr().cast(), file.len)
+                std::slice::from_raw_parts(file.begin().as_ptr().cast(), items::<T>(file))
             },
         }
     }
@@ -167,9 +151,9 @@ impl<T> DerefMut for List<T> {
     fn deref_mut(&mut self) -> &mut [T] {
         match &mut self.held {
             Held::Memory(items) => items,
-            // SAFETY: as above; who has the list to itself has the mapping to itself.
+            // SAFETY: as above; who has the list to itself has the file to itself.
             Held::File(file) => unsafe {
-                std::slice::from_raw_parts_mut(file.map.as_mut_ptr().cast(), file.len)
+                std::slice::from_raw_parts_mut(file.begin().as_ptr().cast(), items::<T>(file))
             },
         }
     }
@@ -181,50 +165,9 @@ impl<T: Copy> Extend<T> for List<T> {
     }
 }
 
-impl Mapped {
-    fn new(file: File, bytes: usize) -> io::Result<Mapped> {
-        let bytes = roomy(bytes);
-        allocate(&file, bytes)?;
-        // SAFETY: the file has no name and nobody else has it open.
-        let map = unsafe { MmapOptions::new().len(bytes).map_mut(&file)? };
-        Ok(Mapped { file, map, len: 0 })
-    }
-
-    /// Makes it at least so long.
-    fn reach(&mut self, bytes: usize) -> io::Result<()> {
-        if bytes <= self.map.len() {
-            return Ok(());
-        }
-        let bytes = roomy(bytes);
-        allocate(&self.file, bytes)?;
-        // SAFETY: the file is that long; items are reached through the mapping's present begin only.
-        unsafe { self.map.remap(bytes, RemapOptions::new().may_move(true)) }
-    }
-
-    fn let_go(&self) {
-        // SAFETY: it is a shared mapping of a file: what was stored is in the file's pages, which come back.
-        let done = unsafe { self.map.unchecked_advise(UncheckedAdvice::DontNeed) };
-        debug_assert!(done.is_ok(), "a mapping of a file: {done:?}");
-    }
-}
-
-/// A length with room for a quarter more, in whole megabytes but for short ones.
-fn roomy(bytes: usize) -> usize {
-    let unit = if bytes < 1 << 20 { 1 << 12 } else { 1 << 20 };
-    (bytes + bytes / 4).next_multiple_of(unit)
-}
-
-/// Gives a file so many bytes that have blocks on the disk.
-fn allocate(file: &File, bytes: usize) -> io::Result<()> {
-    let bytes = libc::off_t::try_from(bytes).map_err(io::Error::other)?;
-    loop {
-        // SAFETY: it only takes numbers.
-        match unsafe { libc::posix_fallocate(file.as_raw_fd(), 0, bytes) } {
-            0 => return Ok(()),
-            libc::EINTR => {}
-            code => return Err(io::Error::from_raw_os_error(code)),
-        }
-    }
+/// Items in a file.
+fn items<T>(file: &Mapped) -> usize {
+    file.len() / size_of::<T>()
 }
 
 #[cfg(test)]
@@ -238,7 +181,7 @@ mod tests {
         let mut long = List::new(&Room::new(dir.path(), 100));
         let room = long.room.clone();
         for list in [&mut short, &mut long] {
-            for n in 0..5_000u64 {
+            for n in 0..20_000u64 {
                 list.push(n);
             }
             list.extend_from_slice(&[7; 3_000]);
@@ -251,7 +194,7 @@ mod tests {
         }
         assert!(matches!(long.held, Held::File(_)) && matches!(short.held, Held::Memory(_)));
         assert_eq!(*short, *long);
-        assert_eq!((long.len(), long[2], long[3]), (6_333, 4, 7));
+        assert_eq!((long.len(), long[2], long[3]), (16_333, 4, 7));
         room.check().expect("no error");
         assert_eq!(
             room.0.pool.get(),

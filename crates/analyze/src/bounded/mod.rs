@@ -1,15 +1,16 @@
 //! Lists that may be longer than memory: what tables are made of while they are made.
 //!
 //! Terms: a [`Room`] says how much lists may hold in memory, each by itself and all of them from one pool, and where the rest
-//! lies. A [`List`] for which there is no more moves into a file without a name, which is mapped, so that a list is a slice wherever it lies. To *let
-//! go* of a list is to unmap the pages of it that were touched: they are in the file, and come back when they are
-//! looked at. A [`Sorter`] sorts more than memory holds, by runs. A [`Grouped`] list has a slice for each thread.
+//! lies. A [`List`] for which there is no more moves into a file without a name, which is mapped behind its writer, so that a list is a
+//! slice wherever it lies. To *let go* of a list is to unmap the pages of it that were touched: they are in the file, and come back when
+//! they are looked at. A [`Sorter`] sorts more than memory holds, by runs. A [`Grouped`] list has a slice for each thread.
 //!
 //! What always holds: what a list holds does not depend on where it lies. A file that cannot be written is an error
 //! that [`Room::check`] tells; until then the list is in memory, and whole.
 
 mod grouped;
 mod list;
+mod mapped;
 mod sorter;
 
 use std::cell::{Cell, RefCell};

@@ -29,6 +29,8 @@ pub struct Heard {
     pub marks: misc::ByTime,
     /// By time; their stacks are ids of frames in the spool, as those of waits.
     pub samples: Vec<Sample>,
+    /// How many events there were.
+    pub events: u64,
 }
 
 /// Hears all events.
@@ -75,7 +77,9 @@ pub fn hear(
     let mut spans = spans::Builder::new(&of_spans);
     let mut marks = misc::no_marks(room);
     let mut sampled = Vec::new();
+    let mut events = 0;
     for e in said.events() {
+        events += 1;
         let thread = threads.actor(&e);
         waits.event(&e, thread);
         pauses.event(&e);
@@ -89,5 +93,6 @@ pub fn hear(
         spans: spans.finish(),
         marks,
         samples: sampled,
+        events,
     }
 }

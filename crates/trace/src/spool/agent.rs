@@ -67,7 +67,7 @@ use std::collections::HashMap;
 
 mod chunks;
 
-pub use chunks::{Chunks, Events};
+pub use chunks::{Chunks, Events, Kinds};
 
 use super::frames::Frame;
 

@@ -33,6 +33,32 @@ struct Chunk<'a> {
     /// Its place among all chunks, by claim.
     claim: u32,
     in_order: bool,
+    kinds: Kinds,
+}
+
+/// A set of kinds of events; of those from 127 on one stands for all.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub struct Kinds(u128);
+
+impl Kinds {
+    /// Whatever there is.
+    pub const ALL: Kinds = Kinds(u128::MAX);
+
+    /// These.
+    pub fn of(kinds: &[u32]) -> Kinds {
+        kinds.iter().fold(Kinds::default(), |mut set, kind| {
+            set.add(*kind);
+            set
+        })
+    }
+
+    fn add(&mut self, kind: u32) {
+        self.0 |= 1 << kind.min(127);
+    }
+
+    fn has(self, kind: u32) -> bool {
+        (self.0 >> kind.min(127)) & 1 > 0
+    }
 }
 
 impl<'a> Chunks<'a> {
@@ -73,7 +99,15 @@ impl<'a> Chunks<'a> {
 
     /// The events, by time; those of one writer and one time keep their order.
     pub fn events(&self) -> Events<'_> {
+        self.some(i64::MIN, Kinds::ALL)
+    }
+
+    /// Of the events from `since` on those of these kinds, and of each chunk the first, of whatever kind. A chunk without any
+    /// of these kinds is not read any further.
+    pub fn some(&self, since: i64, kinds: Kinds) -> Events<'_> {
         Events {
+            since,
+            kinds,
             waiting: &self.events,
             open: Vec::new(),
             closed: Vec::new(),
@@ -111,9 +145,11 @@ impl<'a> Chunk<'a> {
         let tid = u32_at(bytes, chunk_at::TID).unwrap_or(0);
         let bytes = bytes.get(EVENT..).unwrap_or_default();
         let (mut earliest, mut latest, mut in_order, mut written) = (i64::MAX, i64::MIN, true, 0);
+        let mut kinds = Kinds::default();
         for e in bytes.chunks_exact(EVENT) {
-            if u32_at(e, 8) == Some(0) {
-                break;
+            match u32_at(e, 8)? {
+                0 => break,
+                kind => kinds.add(kind),
             }
             let ts = u64_at(e, 0)? as i64;
             in_order &= ts >= latest;
@@ -127,10 +163,26 @@ impl<'a> Chunk<'a> {
             latest,
             claim,
             in_order,
+            kinds,
         })
     }
 
-    fn open(&self) -> Open<'a> {
+    /// Its events from `since` on: the first, then those of these kinds.
+    fn open(&self, since: i64, kinds: Kinds) -> Option<(Open<'a>, Event)> {
+        let mut events = self.all();
+        let first = loop {
+            let e = events.next(Kinds::ALL)?;
+            if e.ts >= since {
+                break e;
+            }
+        };
+        if self.kinds.0 & kinds.0 == 0 {
+            events = Open::Sorted(Vec::new().into_iter());
+        }
+        Some((events, first))
+    }
+
+    fn all(&self) -> Open<'a> {
         let events = Written {
             bytes: self.bytes.chunks_exact(EVENT),
             tid: self.tid,
@@ -167,10 +219,12 @@ enum Open<'a> {
 }
 
 impl Open<'_> {
-    fn next(&mut self) -> Option<Event> {
+    /// The next of these kinds.
+    #[inline]
+    fn next(&mut self, kinds: Kinds) -> Option<Event> {
         match self {
-            Open::AsWritten(events) => events.next(),
-            Open::Sorted(events) => events.next(),
+            Open::AsWritten(events) => events.find(|e| kinds.has(e.kind)),
+            Open::Sorted(events) => events.find(|e| kinds.has(e.kind)),
         }
     }
 }
@@ -186,6 +240,8 @@ struct Head {
 
 /// See [`Chunks::events`].
 pub struct Events<'a> {
+    since: i64,
+    kinds: Kinds,
     waiting: &'a [Chunk<'a>],
     /// Chunks that were begun, each with its next event.
     open: Vec<(Open<'a>, Event)>,
@@ -200,8 +256,7 @@ impl Events<'_> {
             return;
         };
         self.waiting = waiting;
-        let mut events = chunk.open();
-        let Some(first) = events.next() else {
+        let Some((events, first)) = chunk.open(self.since, self.kinds) else {
             return;
         };
         let of = match self.closed.pop() {
@@ -234,7 +289,7 @@ impl Iterator for Events<'_> {
         let mut head = self.heads.peek_mut()?;
         let (rest, event) = &mut self.open[head.0.of as usize];
         let taken = *event;
-        match rest.next() {
+        match rest.next(self.kinds) {
             Some(following) => {
                 *event = following;
                 head.0.ts = following.ts;
@@ -300,5 +355,41 @@ mod tests {
         let chunks = Chunks::of(&spool);
         assert_eq!(chunks.events().collect::<Vec<_>>(), all);
         assert_eq!(chunks.latest(), Some(90));
+    }
+
+    #[test]
+    fn some_events_are_those_of_their_kinds_and_each_chunks_first() {
+        let of = |ts, kind, tid| Event {
+            kind,
+            ..event(ts, tid, 0)
+        };
+        let mut spool = vec![0; CHUNK];
+        let chunk = |events: &[Event], claim| chunks_of(events, claim);
+        spool.extend(chunk(
+            &[
+                of(1, kind::PARK, 1),
+                of(2, kind::MOUNT, 1),
+                of(9, kind::PARK, 1),
+            ],
+            0,
+        ));
+        spool.extend(chunk(&[of(4, kind::APP_POP, 2), of(5, kind::PARK, 2)], 1));
+        // Not in order, and across the time from which on events are asked for.
+        spool.extend(chunk(
+            &[
+                of(8, kind::PARK, 3),
+                of(3, kind::MOUNT, 3),
+                of(6, kind::MOUNT, 3),
+            ],
+            2,
+        ));
+        let chunks = Chunks::of(&spool);
+        let told = |since| -> Vec<(i64, u32)> {
+            let some = chunks.some(since, Kinds::of(&[kind::MOUNT]));
+            some.map(|e| (e.ts, e.tid)).collect()
+        };
+        assert_eq!(told(0), [(1, 1), (2, 1), (3, 3), (4, 2), (6, 3)]);
+        assert_eq!(told(4), [(4, 2), (6, 3), (9, 1)]);
+        assert!(told(10).is_empty());
     }
 }
