@@ -10,7 +10,7 @@ use anyhow::{Context as _, Result, bail};
 use loadline_trace::TraceWriter;
 use loadline_trace::meta::Meta;
 use loadline_trace::spool::kernel::{self, Record};
-use loadline_trace::spool::{RawDir, procfs::Line};
+use loadline_trace::spool::{RawDir, procfs::Line, vmlog};
 use loadline_trace::tables;
 
 use crate::bounded::{self, Grouped, List, Room, Sorter};
@@ -124,6 +124,11 @@ pub fn build_within(
         },
     );
     drop(own);
+    let states_of = |tid: u32, ts: i64| {
+        let thread = threads.by_nstid(tid, ts);
+        thread.and_then(|t| states.get(t as usize)).unwrap_or(&[])
+    };
+    let told = vm::told::rows(vmlog::entries(&input.vm_log), &states_of, limits);
     room.check()?;
 
     progress(0.6, "writing");
@@ -201,7 +206,7 @@ pub fn build_within(
         waits.pace(id);
         waits[id].row(id, &text)
     }))?;
-    out.sorted(vm::by_begin(pauses, safepoints))?;
+    out.sorted(vm::by_begin([pauses, safepoints, told]))?;
     out.table(stacks)?;
     out.table(samples)?;
     room.check()?;

@@ -99,6 +99,7 @@ mod tests {
             weight: 1,
             class: None,
             stack,
+            size: None,
         }
     }
 

@@ -95,6 +95,7 @@ fn written(
                     weight: SAMPLED,
                     class: None,
                     stack: 2 * i as i64 + i64::from(n % 3 == 0),
+                    size: None,
                 });
             }
         }

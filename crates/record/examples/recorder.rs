@@ -47,6 +47,8 @@ fn run() -> Result<(), String> {
         redefinition: Redefinition::Never,
         stacks: None,
         samples: None,
+        allocations: None,
+        vm_log: 0,
         methods: None,
         ring_bytes: Options::RING_BYTES,
         redact: false,

@@ -78,6 +78,8 @@ pub fn new_agent(
         mode: o.redefinition.mode(),
         stacks_ns: in_ns(o.stacks),
         samples_ns: in_ns(o.samples),
+        allocations_bytes: o.allocations.unwrap_or(0),
+        vm_log: o.vm_log,
         recorder_pid: if target.is_none_or(|t| t.our_pids) {
             std::process::id()
         } else {

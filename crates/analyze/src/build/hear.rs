@@ -81,7 +81,8 @@ pub fn hear(
         pauses.event(&e);
         spans.event(&e, thread);
         marks.extend(Noted::of(&e, thread, begin, end));
-        sampled.extend(samples::sample(&e, threads, mounts, (begin, end)));
+        let limits = (begin, end);
+        sampled.extend(samples::sample(&e, thread, threads, mounts, limits, &text));
     }
     Heard {
         waits: waits.finish(),

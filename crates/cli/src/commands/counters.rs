@@ -263,6 +263,8 @@ fn recorded(
         redefinition: Redefinition::Never,
         stacks: None,
         samples: None,
+        allocations: None,
+        vm_log: 0,
         methods: None,
         ring_bytes: 1 << 20,
         redact: false,

@@ -24,6 +24,7 @@ fn sample(states: &[State]) -> Option<Sample> {
         weight: 20_000_000,
         class: None,
         stack: 1,
+        size: None,
     })
 }
 
