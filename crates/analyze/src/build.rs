@@ -86,9 +86,15 @@ pub fn build_within(
     let mounts = Mounts::new(said.events(), &mut threads, begin, end);
     let heard = hear(&said, &threads, &mounts, limits, &strings, room);
     let (mut waits, pauses, spans) = (heard.waits, heard.pauses, heard.spans);
-    let mut samples = heard.samples;
+    let (mut samples, mut objects) = (heard.samples, heard.objects);
     let text = |id| strings.get(&id).cloned();
-    let mut stacks = stacks::rows(&said.frames(), &mut waits, &mut samples, &text);
+    let mut stacks = stacks::rows(
+        &said.frames(),
+        &mut waits,
+        &mut samples,
+        &mut objects,
+        &text,
+    );
     let safepoints = vm::safepoints(&input.vm_log, &pauses, begin, end);
     let main = threads.by_tid(input.session.target.pid as u32, begin);
     let mut cpu_changes = misc::cpu_changes(&input.proc, main, begin, end);
@@ -209,6 +215,7 @@ pub fn build_within(
     out.sorted(vm::by_begin([pauses, safepoints, told]))?;
     out.table(stacks)?;
     out.table(samples)?;
+    out.table(objects)?;
     room.check()?;
     let meta = out.finish(meta)?;
     if !keep_raw {

@@ -33,6 +33,7 @@ pub mod metrics;
 mod misc;
 mod model;
 mod mounts;
+mod objects;
 pub mod query;
 mod redact;
 pub mod report;

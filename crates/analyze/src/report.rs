@@ -13,6 +13,7 @@ mod costs;
 mod load;
 mod machine;
 mod methods;
+mod objects;
 pub(crate) mod page;
 mod phases;
 mod render;
@@ -36,6 +37,7 @@ pub use costs::Cost;
 pub use load::{Connections, Cpu, RoleCpu, Throughput};
 pub use machine::Work;
 pub use methods::Called;
+pub use objects::Lives;
 pub use phases::{Phase, RequestType, ThreadTime, Times};
 pub use verdict::Verdict;
 
@@ -71,6 +73,9 @@ pub struct Report {
     /// The code that allocates, by request type, what allocates most first; where allocations were sampled.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub allocated: Vec<Allocated>,
+    /// Objects of chosen classes, by where they were allocated.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub objects: Vec<Lives>,
     /// Paths of recorded methods, each below its caller's, those that took most first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub methods: Vec<Called>,
@@ -144,6 +149,7 @@ pub fn report(trace: &Trace) -> Result<Report> {
         costs: costs::costs(&db)?,
         code: code::code(&db)?,
         allocated: allocations::allocated(&db)?,
+        objects: objects::lives(&db)?,
         methods: methods::tree(&db)?,
         threads: if throughput.requests == 0 {
             phases::threads(&db)?

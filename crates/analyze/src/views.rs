@@ -35,7 +35,7 @@ pub struct View {
 }
 
 /// Every view, in the order in which they build on each other.
-pub const ALL: [View; 18] = [
+pub const ALL: [View; 19] = [
     View {
         name: "wakings",
         doc: "A blocked interval that somebody ended: thread, thread_name, begin_ns, end_ns, cause, wait, waker, waker_name (null if no thread of the target did), interrupt.",
@@ -162,6 +162,12 @@ pub const ALL: [View; 18] = [
         doc: "A place in the code that allocated objects of a class in requests of a type: request_name (null outside of requests), code, file, line, class, samples, bytes (that they stand for), objects (likewise), bytes_per_request, stack (of most samples).",
         example: "SELECT request_name, code, line, class, round(bytes_per_request / 1e3, 1) AS kilobytes FROM allocation_sites WHERE request_name IS NOT NULL ORDER BY bytes DESC LIMIT 10",
         sql: include_str!("views/allocation_sites.sql"),
+    },
+    View {
+        name: "object_sites",
+        doc: "A place in the code that allocated objects of a chosen class (--allocation-of): class, code, file, line (null where no stack was taken), allocated, bytes, freed (found dead by the collector), alive (at the end), mean_life_ns (of those freed).",
+        example: "SELECT class, code, line, allocated, freed, alive, round(mean_life_ns / 1e6, 1) AS life_ms FROM object_sites ORDER BY allocated DESC LIMIT 10",
+        sql: include_str!("views/object_sites.sql"),
     },
     View {
         name: "call_tree",

@@ -39,6 +39,13 @@ fn recording() -> Recording {
         let size = if class == "[B" { 1024 } else { 24 };
         a.event(tid, at * MS, ev::ALLOCATION, bytes, stack | size / 8, class);
     }
+    // Three objects of a chosen class, one of which is dead 90 ms later; the stack of one would have been too dear.
+    for (number, at, stack) in [(1, 132, true), (2, 133, true), (3, 134, false)] {
+        let stack = if stack { a.stack(&CODE[..2]) } else { 0 };
+        a.event(11, at * MS, ev::OBJECT_NEW, number, stack | 3, "shop.Cart");
+    }
+    a.event(13, 222 * MS, ev::OBJECT_FREED, 1, 0, "");
+    a.event(13, 223 * MS, ev::OBJECT_FREED, 77, 0, "");
     // The native half writes samples into a chunk of nobody's.
     for (tid, at, method, line) in [
         (11, 130, "shop.Cache.put", 40),
@@ -507,4 +514,31 @@ fn allocations_are_told_by_request_code_and_class() {
     let sql =
         "SELECT count(*), count(size), count(DISTINCT class) FROM samples WHERE kind = 'alloc'";
     assert_eq!(answer(&older, sql), [["4", "0", "2"]]);
+}
+
+#[test]
+fn objects_of_chosen_classes_have_lives() {
+    let (_dir, trace) = convoy();
+    let sql = "SELECT class, code, line, allocated, bytes, freed, alive, mean_life_ns FROM object_sites ORDER BY allocated DESC";
+    assert_eq!(
+        answer(&trace, sql),
+        [
+            [
+                "shop.Cart",
+                "shop.Cache.get",
+                "31",
+                "2",
+                "48",
+                "1",
+                "1",
+                "90000000.0"
+            ],
+            ["shop.Cart", "-", "-", "1", "24", "0", "1", "-"],
+        ]
+    );
+    let page = report::report(&trace).expect("a report").render(false);
+    assert!(
+        page.contains("objects of chosen classes") && page.contains("(no stack)"),
+        "{page}"
+    );
 }

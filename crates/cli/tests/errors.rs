@@ -95,6 +95,11 @@ fn wrong_usage_is_exit_code_2() {
             &["--allocations", "512k", "--levels", "kernel"],
             "needs the jvm level",
         ),
+        (&["--allocation-of", "*"], "name a class"),
+        (
+            &["--allocation-of", "shop.Cart", "--allocations", "512k"],
+            "leave --allocations out",
+        ),
         (&["--vm", "jit"], "compilations"),
         (
             &["--vm", "all", "--levels", "kernel"],

@@ -48,6 +48,7 @@ fn run() -> Result<(), String> {
         stacks: None,
         samples: None,
         allocations: None,
+        objects: Vec::new(),
         vm_log: 0,
         methods: None,
         ring_bytes: Options::RING_BYTES,

@@ -135,6 +135,8 @@ pub struct Options {
     pub samples: Option<Duration>,
     /// After how many bytes that a thread allocates, on average, the allocation is sampled; none: never. See [`Options::ALLOCATIONS`].
     pub allocations: Option<u64>,
+    /// Classes each of whose objects is recorded, from its allocation to its end: names, or with a `*` behind them what they begin with.
+    pub objects: Vec<String>,
     /// What more the JVM's log is to say: bits of [`vm_log`](loadline_trace::spool::agent::vm_log).
     pub vm_log: u64,
     /// Methods whose invocations are recorded.

@@ -69,6 +69,7 @@ pub fn new_agent(
         Some(_) => methods::text(&methods).map_err(Error::Methods)?,
         None => String::new(),
     };
+    let filters = methods::with_classes(filters, &o.objects).map_err(Error::Methods)?;
     let asked = Asked {
         levels,
         methods: &filters,

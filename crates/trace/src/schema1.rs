@@ -12,7 +12,7 @@ use crate::tables::TableInfo;
 const TABLES: [&str; 3] = ["mounts", "stacks", "samples"];
 
 /// Tables that came to schema 2 later: a trace has them if `trace.json` counts their rows.
-const LATER: [&str; 2] = ["thread_counters", "calls"];
+const LATER: [&str; 3] = ["thread_counters", "calls", "objects"];
 
 /// Columns that came to schema 2 later, null where a trace does not have them: table and column.
 const LATER_COLUMNS: [(&str, &str); 1] = [("samples", "size")];

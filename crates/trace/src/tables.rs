@@ -365,6 +365,24 @@ table! {
 }
 
 table! {
+    /// An object of a class that was chosen with --allocation-of, from its allocation to where the collector found it dead.
+    Object in "objects" sorted by begin_ns {
+        /// When it was allocated.
+        begin_ns: i64,
+        /// When it was found dead, by a collection some time after its last use; null if it was not, by the end of the recording.
+        freed_ns: Option<i64>,
+        /// Thread that allocated it.
+        thread: i64,
+        /// Its class.
+        class: Arc<str>,
+        /// Its size in bytes.
+        size: i64,
+        /// Where in the code (`stacks.id`); null where stacks would have cost too much.
+        stack: Option<i64>,
+    }
+}
+
+table! {
     /// A value that was read at a time; which there are is listed below.
     Counter in "counters" sorted by ts_ns {
         /// When it was read.
@@ -614,6 +632,7 @@ pub fn all() -> Vec<TableInfo> {
         info::<Mount>(),
         info::<Stack>(),
         info::<Sample>(),
+        info::<Object>(),
         info::<Counter>(),
         info::<ThreadCounter>(),
         info::<Breakdown>(),

@@ -3,13 +3,14 @@
 use std::cell::RefCell;
 use std::sync::Arc;
 
-use loadline_trace::tables::{Sample, Vm};
+use loadline_trace::tables::{Object, Sample, Vm};
 use rustc_hash::FxHashMap;
 
 use crate::bounded::{List, Room};
 use crate::input::Said;
 use crate::misc::Noted;
 use crate::mounts::Mounts;
+use crate::objects::Objects;
 use crate::spans;
 use crate::threads::Threads;
 use crate::waits::Wait;
@@ -29,6 +30,8 @@ pub struct Heard {
     pub marks: misc::ByTime,
     /// By time; their stacks are ids of frames in the spool, as those of waits.
     pub samples: Vec<Sample>,
+    /// By begin; their stacks likewise.
+    pub objects: Vec<Object>,
 }
 
 /// Hears all events.
@@ -75,6 +78,7 @@ pub fn hear(
     let mut spans = spans::Builder::new(&of_spans);
     let mut marks = misc::no_marks(room);
     let mut sampled = Vec::new();
+    let mut objects = Objects::default();
     for e in said.events() {
         let thread = threads.actor(&e);
         waits.event(&e, thread);
@@ -83,6 +87,7 @@ pub fn hear(
         marks.extend(Noted::of(&e, thread, begin, end));
         let limits = (begin, end);
         sampled.extend(samples::sample(&e, thread, threads, mounts, limits, &text));
+        objects.event(&e, thread, limits, &text);
     }
     Heard {
         waits: waits.finish(),
@@ -90,5 +95,6 @@ pub fn hear(
         spans: spans.finish(),
         marks,
         samples: sampled,
+        objects: objects.finish(),
     }
 }

@@ -59,6 +59,7 @@ impl Tables {
         to.table(Vec::<tables::Mount>::new())?;
         to.table(self.stacks.iter().cloned())?;
         to.table(self.samples.iter().cloned())?;
+        to.table(Vec::<tables::Object>::new())?;
         to.table(self.counters.iter().cloned())?;
         to.table(Vec::<tables::ThreadCounter>::new())?;
         to.table(Vec::<tables::Breakdown>::new())?;

@@ -20,6 +20,7 @@ impl Report {
         self.machine(&mut out);
         self.code(&mut out);
         self.allocated(&mut out);
+        self.objects(&mut out);
         self.methods(&mut out);
         self.metrics(&mut out);
         out.gap();

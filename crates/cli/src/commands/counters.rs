@@ -264,6 +264,7 @@ fn recorded(
         stacks: None,
         samples: None,
         allocations: None,
+        objects: Vec::new(),
         vm_log: 0,
         methods: None,
         ring_bytes: 1 << 20,

@@ -23,7 +23,7 @@ use display::Display;
 pub use display::introduction;
 pub use values::parse_filter;
 use values::{
-    Allocations, Samples, Stacks, parse_allocations, parse_samples, parse_stacks,
+    Allocations, Samples, Stacks, parse_allocations, parse_class, parse_samples, parse_stacks,
     parse_thread_filter, vm_log,
 };
 
@@ -116,6 +116,9 @@ pub struct Args {
     /// Record which code allocates what: a sample each time that a thread has allocated SIZE more, on average; or off
     #[arg(long, value_name = "SIZE", default_value = "off", value_parser = parse_allocations)]
     allocations: Allocations,
+    /// Record every object of a class, from its allocation to where the collector finds it dead: com.shop.Cart, com.shop.*; each allocation of the program becomes dearer
+    #[arg(long, value_name = "CLASS", value_parser = parse_class)]
+    allocation_of: Vec<String>,
     /// Also record what the JVM itself does: gc-phases, compilations, deoptimizations, class-loads, or all
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = ["gc-phases", "compilations", "deoptimizations", "class-loads", "all"])]
     vm: Vec<String>,
@@ -164,7 +167,9 @@ fn wanted_methods(args: &Args, levels: &Levels) -> Result<Option<Methods>> {
         cpu: args.method_cpu,
         shortest: args.method_min.unwrap_or_default(),
     };
-    methods::text(&wanted).map_err(|e| Usage(format!("--methods: {e}")))?;
+    let filters = methods::text(&wanted).map_err(|e| Usage(format!("--methods: {e}")))?;
+    methods::with_classes(filters, &args.allocation_of)
+        .map_err(|e| Usage(format!("--methods and --allocation-of: {e}")))?;
     Ok(Some(wanted))
 }
 
@@ -189,6 +194,19 @@ pub fn run(args: Args) -> Result<ExitCode> {
     }
     if args.allocations.0.is_some() && !levels.jvm {
         return Err(Usage("--allocations needs the jvm level: add it to --levels".into()).into());
+    }
+    if !args.allocation_of.is_empty() {
+        if !levels.jvm {
+            return Err(
+                Usage("--allocation-of needs the jvm level: add it to --levels".into()).into(),
+            );
+        }
+        if args.allocations.0.is_some() {
+            return Err(Usage(
+                "--allocation-of looks at every allocation: leave --allocations out".into(),
+            )
+            .into());
+        }
     }
     if !args.vm.is_empty() && !levels.jvm {
         return Err(Usage("--vm needs the jvm level: add it to --levels".into()).into());
@@ -235,6 +253,7 @@ pub fn run(args: Args) -> Result<ExitCode> {
         stacks: args.stacks.0,
         samples: args.samples.0,
         allocations: args.allocations.0,
+        objects: args.allocation_of.clone(),
         vm_log: vm_log(&args.vm),
         methods,
         ring_bytes: args.ring as usize,

@@ -36,7 +36,8 @@
 //!    160  u64  after how many bytes that a thread allocates, on average, the allocation is sampled; 0: never
 //!    168  u64  samples of allocations not taken, because they would have cost too much (atomic); the next one of the thread stands for them too
 //!    176  u64  what more the JVM's log is to say: bits of [`vm_log`]
-//!    192  text  filters of methods, a line each; of threads with a tab in front; 832 bytes; empty: no methods
+//!    192  text  filters of methods, a line each; of threads with a tab in front; with a `+` in front classes each of whose objects is wanted,
+//!               all that begin so if it ends with a `*`; 832 bytes; empty: no methods
 //!   1024  text  path of the agent's native library, NUL-terminated (recorder writes)
 //!   2048  text  agent's message: an error when failed, else warnings a line each (agent writes)
 //!   3072  text  JSON {"jvm": …, "java": 17, "server": …, "name": …, "server_by": "probes" or "hooks",
@@ -286,6 +287,8 @@ pub mod kind {
     /// The writer allocated an object, and was sampled: c = its class, a = bytes that the sample stands for. The upper half of b is
     /// its stack ([`super::super::frames`]), the lower the object's size in units of 8 bytes.
     pub const ALLOCATION: u32 = 18;
+    /// The writer allocated an object of a chosen class: c = its class, a = its number. b as of [`ALLOCATION`]; without a stack if that is 0.
+    pub const OBJECT_NEW: u32 = 19;
 
     /// A garbage collection stops the program.
     pub const GC_START: u32 = 20;
@@ -293,6 +296,8 @@ pub mod kind {
     pub const GC_END: u32 = 21;
     /// After a collection: c = collector, a = string id of the cause, b = heap before << 32 | after, in units of 4 KiB.
     pub const GC_INFO: u32 = 22;
+    /// The collector found an object of a chosen class dead: a = its number.
+    pub const OBJECT_FREED: u32 = 23;
 
     /// A connection was accepted: a = its key, b = peer port, c = peer address.
     pub const CONN_OPEN: u32 = 30;
@@ -454,7 +459,7 @@ pub struct Asked<'a> {
     pub allocations_bytes: u64,
     /// Bits of [`vm_log`].
     pub vm_log: u64,
-    /// Filters of methods and threads as the header has them, in [`at::METHODS_TEXT`] bytes at most; empty: no methods.
+    /// Filters of methods and threads, and classes, as the header has them, in [`at::METHODS_TEXT`] bytes at most; empty: no methods.
     pub methods: &'a str,
     /// Whether invocations have their CPU time.
     pub method_cpu: bool,

@@ -72,3 +72,8 @@ pub fn parse_filter(text: &str) -> Result<String, String> {
 pub fn parse_thread_filter(text: &str) -> Result<String, String> {
     methods::check_thread(text).map(|()| text.to_owned())
 }
+
+/// A class, or what some begin with.
+pub fn parse_class(text: &str) -> Result<String, String> {
+    methods::check_class(text).map(|()| text.to_owned())
+}

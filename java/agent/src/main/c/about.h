@@ -35,8 +35,8 @@ char *about_class_name(char *signature);
  * hidden class, the numbers of lambdas, proxies and reflective accessors. */
 void about_generalise(char *class);
 
-/* String id of the name of a class. */
-uint32_t about_class_id(struct session *s, jclass class);
+/* String id of the name of a class. With `chosen`, whether the session wants its objects (objects.h). */
+uint32_t about_class_id(struct session *s, jclass class, int *chosen);
 
 /* String id of the name of an object's class. */
 uint32_t about_class(struct session *s, JNIEnv *jni, jobject object);

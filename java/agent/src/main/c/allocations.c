@@ -6,7 +6,11 @@
 
 #include "about.h"
 #include "budget.h"
+#include "objects.h"
 #include "stacks.h"
+
+/* The JVM's own. */
+enum { DEFAULT_INTERVAL = 512 * 1024 };
 
 struct allocations {
     uint64_t interval; /* bytes */
@@ -41,15 +45,18 @@ static uint64_t stands_for(uint64_t size, uint64_t interval) {
     return size == 0 ? 0 : (uint64_t)((double)size / one_less_exp((double)size / (double)interval) + 0.5);
 }
 
-/* The lower half of an event: the object's size, in units of 8 bytes. */
-static uint32_t in_units(uint64_t size) {
+uint32_t allocations_units(uint64_t size) {
     uint64_t units = (size + 7) / 8;
     return units > UINT32_MAX ? UINT32_MAX : (uint32_t)units;
 }
 
 void JNICALL allocations_sampled(jvmtiEnv *env, JNIEnv *jni, jthread thread, jobject object, jclass class, jlong size) {
-    (void)env, (void)object;
+    (void)env;
     struct session *s = spool_session();
+    if (s != NULL && s->objects != NULL) {
+        objects_allocated(s, jni, thread, object, class, (uint64_t)size);
+        return;
+    }
     if (s == NULL || s->allocations == NULL) {
         return;
     }
@@ -68,7 +75,7 @@ void JNICALL allocations_sampled(jvmtiEnv *env, JNIEnv *jni, jthread thread, job
     uint32_t stack = stacks_take(s, jni, thread);
     if (stack != 0) { /* else a thread without a frame of Java, or lost and counted there */
         about_speaker(s, jni, thread);
-        spool_emit(s, ALLOCATION, about_class_id(s, class), mine.owed, (uint64_t)stack << 32 | in_units((uint64_t)size));
+        spool_emit(s, ALLOCATION, about_class_id(s, class, NULL), mine.owed, (uint64_t)stack << 32 | allocations_units((uint64_t)size));
         mine.owed = 0;
     }
     budget_pay(&all->budget, now, budget_cpu_ns() - before);
@@ -81,6 +88,20 @@ static jvmtiCapabilities sampling(void) {
     return wanted;
 }
 
+/* Begins with an interval of so many bytes; 0: each allocation. */
+static const char *begin(struct session *s, uint64_t interval) {
+    jvmtiCapabilities wanted = sampling();
+    if ((*jvmti)->AddCapabilities(jvmti, &wanted) != JVMTI_ERROR_NONE) {
+        return "another agent samples allocations, which the JVM grants one at a time: they are not recorded";
+    }
+    if ((*jvmti)->SetHeapSamplingInterval(jvmti, (jint)interval) != JVMTI_ERROR_NONE ||
+        (*jvmti)->SetEventNotificationMode(jvmti, JVMTI_ENABLE, JVMTI_EVENT_SAMPLED_OBJECT_ALLOC, NULL) != JVMTI_ERROR_NONE) {
+        allocations_stop(s);
+        return "the JVM refuses to sample allocations: they are not recorded";
+    }
+    return NULL;
+}
+
 const char *allocations_start(struct session *s) {
     uint64_t interval = spool_allocations_wanted(s);
     if (interval == 0) {
@@ -90,26 +111,21 @@ const char *allocations_start(struct session *s) {
     if (all == NULL) {
         return "no memory for samples of allocations: they are not recorded";
     }
-    jvmtiCapabilities wanted = sampling();
-    if ((*jvmti)->AddCapabilities(jvmti, &wanted) != JVMTI_ERROR_NONE) {
-        free(all);
-        return "another agent samples allocations, which the JVM grants one at a time: they are not recorded";
-    }
     all->interval = interval;
     s->allocations = all; /* before the first event: callbacks read it without a lock */
-    if ((*jvmti)->SetHeapSamplingInterval(jvmti, (jint)interval) != JVMTI_ERROR_NONE ||
-        (*jvmti)->SetEventNotificationMode(jvmti, JVMTI_ENABLE, JVMTI_EVENT_SAMPLED_OBJECT_ALLOC, NULL) != JVMTI_ERROR_NONE) {
-        allocations_stop(s);
-        return "the JVM refuses to sample allocations: they are not recorded";
-    }
-    return NULL;
+    return begin(s, interval);
+}
+
+const char *allocations_each(struct session *s) {
+    return begin(s, 0);
 }
 
 void allocations_stop(struct session *s) {
-    if (s->allocations == NULL) {
-        return; /* what it points to stays: a callback may be using it */
+    if (s->allocations == NULL && s->objects == NULL) {
+        return; /* what they point to stays: a callback may be using it */
     }
     jvmtiCapabilities held = sampling();
     (*jvmti)->SetEventNotificationMode(jvmti, JVMTI_DISABLE, JVMTI_EVENT_SAMPLED_OBJECT_ALLOC, NULL);
+    (*jvmti)->SetHeapSamplingInterval(jvmti, DEFAULT_INTERVAL); /* for agents that set none */
     (*jvmti)->RelinquishCapabilities(jvmti, &held);
 }

@@ -24,6 +24,12 @@ void JNICALL allocations_sampled(jvmtiEnv *env, JNIEnv *jni, jthread thread, job
 /* Samples from here on, if the session wants it. Returns NULL, or what is missing (static text). */
 const char *allocations_start(struct session *s);
 
+/* Lets the JVM call back for each allocation, of which objects_allocated takes its choice. Returns as above. */
+const char *allocations_each(struct session *s);
+
+/* An object's size as events have it: in units of 8 bytes. */
+uint32_t allocations_units(uint64_t size);
+
 /* Ends it, and lets other agents sample. */
 void allocations_stop(struct session *s);
 

@@ -24,6 +24,7 @@ enum {
     AT_SPARED_SAMPLES = 128,
     AT_ALLOCATIONS = 160,
     AT_SPARED_ALLOCATIONS = 168,
+    AT_METHODS = 192,
     AT_TABLE = 4096,
     CHUNK_LEFT = 12,
     CHUNK_PLACE = 24,
@@ -251,6 +252,10 @@ uint64_t spool_samples_wanted(struct session *s) {
 
 uint64_t spool_allocations_wanted(struct session *s) {
     return *word(s, AT_ALLOCATIONS);
+}
+
+const char *spool_methods(struct session *s) {
+    return (const char *)s->base + AT_METHODS;
 }
 
 void spool_emit_into(struct session *s, struct chunk *chunk, uint64_t ts, uint32_t type, uint32_t c, uint64_t a,

@@ -20,6 +20,7 @@
 
 #include "about.h"
 #include "budget.h"
+#include "objects.h"
 
 enum {
     MAX_FRAMES = 65536,
@@ -76,7 +77,7 @@ struct tables {
 
 int stacks_start(struct session *s) {
     uint64_t least = spool_stacks_wanted(s);
-    if (least == 0 && spool_samples_wanted(s) == 0 && spool_allocations_wanted(s) == 0) {
+    if (least == 0 && spool_samples_wanted(s) == 0 && spool_allocations_wanted(s) == 0 && !objects_wanted(s)) {
         return 1;
     }
     struct stacks *all = calloc(1, sizeof *all);

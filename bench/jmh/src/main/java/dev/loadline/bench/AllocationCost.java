@@ -18,11 +18,14 @@ import org.openjdk.jmh.annotations.TearDown;
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
 public class AllocationCost {
     /** Bytes of an object, its header of 16 included; bench/allocation-cost knows it too. */
-    private static final int SIZE = 8 << 10;
-    private static final long INTERVAL = 512 << 10;
+    private static final int SIZE = 1 << 10;
+    private static final long INTERVAL = 128 << 10;
 
-    /** never: no recorder has ever attached; recording: one samples no allocations; sampling: one does. */
-    @Param({"never", "recording", "sampling"})
+    /**
+     * never: no recorder has ever attached; recording: one samples no allocations; sampling: one does; each: one wants every object of
+     * another class.
+     */
+    @Param({"never", "recording", "sampling", "each"})
     public String recorder;
 
     /** Frames of ours. */
@@ -34,7 +37,9 @@ public class AllocationCost {
     /** Begins an iteration in the state wanted; each has a new spool, and so a new budget. */
     @Setup(Level.Iteration)
     public void begin() throws Exception {
-        if (!recorder.equals("never")) {
+        if (recorder.equals("each")) {
+            spool = Spool.methods("+com.shop.Cart", false, 0);
+        } else if (!recorder.equals("never")) {
             spool = Spool.allocations(recorder.equals("sampling") ? INTERVAL : 0);
         }
     }

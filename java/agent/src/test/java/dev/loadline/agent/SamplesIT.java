@@ -134,4 +134,24 @@ class SamplesIT {
             assertTrue(Math.abs(off) < 0.12, () -> "off by " + off);
         }
     }
+
+    @Test
+    void every_object_of_a_chosen_class_is_told_with_its_end() throws Exception {
+        try (Target target = Target.start(Allocations.class);
+                TestRecorder recorder = TestRecorder.prepare().methods("+" + SMALL, false, 0)) {
+            recorder.record(target.pid());
+            target.tell("keep");
+            Spool spool = recorder.stop();
+            assertEquals("", spool.message);
+            List<Event> made = spool.of(Type.OBJECT_NEW);
+            assertEquals(Allocations.MANY, made.size());
+            assertTrue(made.stream().allMatch(e -> SMALL.equals(e.c()) && (e.b() & 0xFFFF_FFFFL) * 8 == 32));
+            assertEquals(Allocations.MANY, made.stream().map(Event::a).distinct().count());
+            assertTrue(spool.stack(made.get(0)).get(0).startsWith(SITE + "keep("), () -> spool.stack(made.get(0)).toString());
+            List<Event> freed = spool.of(Type.OBJECT_FREED);
+            assertEquals(Allocations.MANY - Allocations.KEPT, freed.size());
+            assertTrue(made.stream().map(Event::a).toList().containsAll(freed.stream().map(Event::a).toList()));
+            assertTrue(spool.of(Type.ALLOCATION).isEmpty());
+        }
+    }
 }

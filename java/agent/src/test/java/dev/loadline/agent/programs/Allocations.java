@@ -5,6 +5,10 @@ import dev.loadline.agent.testing.Program;
 /** Allocates known amounts, each size in a method of its own; a header has 16 bytes, with what it is padded by. */
 public final class Allocations extends Program {
     public static final long MUCH = 96 << 20;
+    /** Objects of which a part is kept. */
+    public static final int MANY = 3_000;
+
+    public static final int KEPT = 500;
     private static final int HEADER = 16;
     private static final int ARRAY = 1_000;
     /** As large as the interval. */
@@ -29,7 +33,10 @@ public final class Allocations extends Program {
         new Allocations().serve();
     }
 
-    /** {@code all} allocates so much of each size; {@code virtual} small objects in a virtual thread, whose id it returns. */
+    /**
+     * {@code all} allocates so much of each size; {@code virtual} small objects in a virtual thread, whose id it returns; {@code keep}
+     * many objects, and collects those that it does not keep.
+     */
     @Override
     protected String handle(String command) throws Exception {
         if (command.equals("all")) {
@@ -39,9 +46,24 @@ public final class Allocations extends Program {
             large();
             return "";
         }
+        if (command.equals("keep")) {
+            keep();
+            return "";
+        }
         Thread thread = (Thread) Thread.class.getMethod("startVirtualThread", Runnable.class).invoke(null, (Runnable) this::small);
         thread.join();
         return Long.toString(thread.getId());
+    }
+
+    private void keep() throws InterruptedException {
+        array(); // past the point that the JVM had set for this thread
+        Object[] kept = new Object[KEPT];
+        for (int i = 0; i < MANY; i++) {
+            sink = kept[i % KEPT] = new Small(i);
+        }
+        sink = kept;
+        System.gc();
+        Thread.sleep(300); // the JVM tells of what it freed a little later
     }
 
     private void small() {
