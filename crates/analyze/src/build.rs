@@ -8,7 +8,7 @@ use anyhow::{Context as _, Result, bail};
 use loadline_trace::TraceWriter;
 use loadline_trace::meta::Meta;
 use loadline_trace::spool::kernel::{self, Record};
-use loadline_trace::spool::{RawDir, procfs::Line};
+use loadline_trace::spool::{RawDir, procfs::Line, vmlog};
 use loadline_trace::tables;
 
 use crate::bounded::{self, Grouped, List, Room, Sorter};
@@ -82,9 +82,15 @@ pub fn build_within(
     let mounts = Mounts::new(said.events(), &mut threads, begin, end);
     let heard = hear(&said, &threads, &mounts, limits, &strings, room);
     let (mut waits, pauses, spans) = (heard.waits, heard.pauses, heard.spans);
-    let mut samples = heard.samples;
+    let (mut samples, mut objects) = (heard.samples, heard.objects);
     let text = |id| strings.get(&id).cloned();
-    let mut stacks = stacks::rows(&said.frames(), &mut waits, &mut samples, &text);
+    let mut stacks = stacks::rows(
+        &said.frames(),
+        &mut waits,
+        &mut samples,
+        &mut objects,
+        &text,
+    );
     let safepoints = vm::safepoints(&input.vm_log, &pauses, begin, end);
     let main = threads.by_tid(input.session.target.pid as u32, begin);
     let mut cpu_changes = misc::cpu_changes(&input.proc, main, begin, end);
@@ -120,6 +126,11 @@ pub fn build_within(
         },
     );
     drop(own);
+    let states_of = |tid: u32, ts: i64| {
+        let thread = threads.by_nstid(tid, ts);
+        thread.and_then(|t| states.get(t as usize)).unwrap_or(&[])
+    };
+    let told = vm::told::rows(vmlog::entries(&input.vm_log), &states_of, limits);
     room.check()?;
 
     progress(0.6, "writing");
@@ -190,9 +201,10 @@ pub fn build_within(
         waits.pace(id);
         waits[id].row(id, &text)
     }))?;
-    out.sorted(vm::by_begin(pauses, safepoints))?;
+    out.sorted(vm::by_begin([pauses, safepoints, told]))?;
     out.table(stacks)?;
     out.table(samples)?;
+    out.table(objects)?;
     room.check()?;
     let meta = out.finish(meta)?;
     if !keep_raw {

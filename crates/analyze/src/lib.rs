@@ -33,6 +33,7 @@ pub mod metrics;
 mod misc;
 mod model;
 mod mounts;
+mod objects;
 mod overview;
 pub mod query;
 mod redact;

@@ -6,11 +6,14 @@
 //!
 //! [`report`] reads the figures, one module a topic; the conclusion is that of [`crate::diagnose`]; [`Report::render`] is the only one that writes text.
 
+mod allocations;
 mod code;
 mod contention;
 mod costs;
 mod load;
+mod machine;
 mod methods;
+mod objects;
 pub(crate) mod page;
 mod phases;
 mod render;
@@ -27,11 +30,14 @@ use serde::Serialize;
 
 use crate::metrics::Measured;
 
+pub use allocations::Allocated;
 pub use code::Code;
 pub use contention::{Gc, Monitor, Pool, Statement, WaitedFor};
 pub use costs::Cost;
 pub use load::{Connections, Cpu, RoleCpu, Throughput};
+pub use machine::Work;
 pub use methods::Called;
+pub use objects::Lives;
 pub use phases::{Phase, RequestType, ThreadTime, Times};
 pub use verdict::Verdict;
 
@@ -64,6 +70,12 @@ pub struct Report {
     /// The code that waited: by lock, then by request type, the most waited first. Of waits whose stack was taken.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub code: Vec<Code>,
+    /// The code that allocates, by request type, what allocates most first; where allocations were sampled.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub allocated: Vec<Allocated>,
+    /// Objects of chosen classes, by where they were allocated.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub objects: Vec<Lives>,
     /// Paths of recorded methods, each below its caller's, those that took most first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub methods: Vec<Called>,
@@ -73,6 +85,9 @@ pub struct Report {
     pub sql: Vec<Statement>,
     /// Garbage collections.
     pub gc: Gc,
+    /// What else the JVM did, where it was asked for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub machine: Vec<Work>,
     /// The user's own metrics, if any were asked for.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub metrics: Vec<Measured>,
@@ -133,6 +148,8 @@ pub fn report(trace: &Trace) -> Result<Report> {
         requests: phases::request_types(&db)?,
         costs: costs::costs(&db)?,
         code: code::code(&db)?,
+        allocated: allocations::allocated(&db)?,
+        objects: objects::lives(&db)?,
         methods: methods::tree(&db)?,
         threads: if throughput.requests == 0 {
             phases::threads(&db)?
@@ -150,6 +167,7 @@ pub fn report(trace: &Trace) -> Result<Report> {
         pools,
         sql,
         gc,
+        machine: machine::work(&db)?,
         metrics: Vec::new(),
         verdict,
     })

@@ -7,17 +7,18 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use loadline_trace::spool::frames::Frame;
-use loadline_trace::tables::{Sample, Stack};
+use loadline_trace::tables::{Object, Sample, Stack};
 
 use crate::bounded::List;
 use crate::waits::Wait;
 
-/// Rows of `stacks` for these waits and samples, whose stacks are ids of frames in the spool, and become ids of rows. A
-/// wait whose stack is not in the spool has none; such a sample says nothing, and is left out.
+/// Rows of `stacks` for these waits, samples and objects, whose stacks are ids of frames in the spool, and become ids of rows. A
+/// wait or an object whose stack is not in the spool has none; such a sample says nothing, and is left out.
 pub fn rows(
     frames: &[Frame],
     waits: &mut List<Wait>,
     samples: &mut Vec<Sample>,
+    objects: &mut [Object],
     text: &dyn Fn(u32) -> Option<Arc<str>>,
 ) -> Vec<Stack> {
     let by_id: HashMap<u32, &Frame> = frames.iter().map(|f| (f.id, f)).collect();
@@ -26,8 +27,9 @@ pub fn rows(
         waits.pace(at);
         waits[at].stack
     });
-    let sampled = samples.iter().filter_map(|s| u32::try_from(s.stack).ok());
-    for id in named.chain(sampled) {
+    let sampled = samples.iter().map(|s| s.stack);
+    let sampled = sampled.chain(objects.iter().filter_map(|o| o.stack));
+    for id in named.chain(sampled.filter_map(|s| u32::try_from(s).ok())) {
         let mut next = Some(id);
         // Where a stack joins one that was seen, its callers were.
         while let Some(frame) = next
@@ -62,6 +64,9 @@ pub fn rows(
     }
     let place = |id: i64| place(u32::try_from(id).ok()?);
     samples.retain_mut(|s| place(s.stack).map(|id| s.stack = id).is_some());
+    for o in objects {
+        o.stack = o.stack.and_then(place);
+    }
     rows
 }
 
@@ -99,6 +104,18 @@ mod tests {
             weight: 1,
             class: None,
             stack,
+            size: None,
+        }
+    }
+
+    fn object(stack: i64) -> Object {
+        Object {
+            begin_ns: 0,
+            freed_ns: None,
+            thread: 0,
+            class: "shop.Cart".into(),
+            size: 24,
+            stack: Some(stack),
         }
     }
 
@@ -122,7 +139,8 @@ mod tests {
         let mut waits = List::new(&Room::in_memory());
         waits.extend([Some(5), None, Some(2), Some(77)].map(wait));
         let mut samples = vec![sample(77), sample(6)];
-        let rows = rows(&frames, &mut waits, &mut samples, &|id| {
+        let mut objects = [object(3), object(77)];
+        let rows = rows(&frames, &mut waits, &mut samples, &mut objects, &|id| {
             Some(match id {
                 6 => "(stack not walkable)".into(),
                 _ => format!("m{id}").as_str().into(),
@@ -137,14 +155,16 @@ mod tests {
             [
                 (0, None, 0, "m1", Some(10)),
                 (1, Some(0), 1, "m2", Some(20)),
-                (2, Some(0), 1, "m4", Some(40)),
-                (3, Some(2), 2, "m5", Some(50)),
-                (4, None, 0, "(stack not walkable)", Some(60)),
+                (2, Some(0), 1, "m3", Some(30)),
+                (3, Some(0), 1, "m4", Some(40)),
+                (4, Some(3), 2, "m5", Some(50)),
+                (5, None, 0, "(stack not walkable)", Some(60)),
             ]
         );
-        assert_eq!((rows[3].kind, rows[4].kind), ("java", "native"));
-        assert_eq!(samples.iter().map(|s| s.stack).collect::<Vec<_>>(), [4]);
+        assert_eq!((rows[4].kind, rows[5].kind), ("java", "native"));
+        assert_eq!(samples.iter().map(|s| s.stack).collect::<Vec<_>>(), [5]);
+        assert_eq!(objects.map(|o| o.stack), [Some(2), None]);
         let named: Vec<_> = waits.iter().map(|w| w.stack).collect();
-        assert_eq!(named, [Some(3), None, Some(1), None]);
+        assert_eq!(named, [Some(4), None, Some(1), None]);
     }
 }

@@ -35,7 +35,7 @@ pub struct View {
 }
 
 /// Every view, in the order in which they build on each other.
-pub const ALL: [View; 16] = [
+pub const ALL: [View; 19] = [
     View {
         name: "wakings",
         doc: "A blocked interval that somebody ended: thread, thread_name, begin_ns, end_ns, cause, wait, waker, waker_name (null if no thread of the target did), interrupt.",
@@ -150,6 +150,24 @@ pub const ALL: [View; 16] = [
         doc: "A sample of what ran on a CPU, with its code and the request that it was in: ts_ns, thread, weight (ns of CPU time that it stands for), stack, code, file, line, request (spans.id), request_name.",
         example: "SELECT request_name, code, count(*) AS samples, ms(sum(weight)) AS cpu FROM cpu_code GROUP BY ALL ORDER BY cpu DESC LIMIT 10",
         sql: include_str!("views/cpu_code.sql"),
+    },
+    View {
+        name: "allocations",
+        doc: "A sample of what was allocated (--allocations), with its code and the request that it was in: ts_ns, thread, class, bytes (that it stands for), size (of the object), stack, code, file, line, request (spans.id), request_name.",
+        example: "SELECT class, count(*) AS samples, sum(bytes) / 1e6 AS megabytes FROM allocations GROUP BY class ORDER BY megabytes DESC LIMIT 10",
+        sql: include_str!("views/allocations.sql"),
+    },
+    View {
+        name: "allocation_sites",
+        doc: "A place in the code that allocated objects of a class in requests of a type: request_name (null outside of requests), code, file, line, class, samples, bytes (that they stand for), objects (likewise), bytes_per_request, stack (of most samples).",
+        example: "SELECT request_name, code, line, class, round(bytes_per_request / 1e3, 1) AS kilobytes FROM allocation_sites WHERE request_name IS NOT NULL ORDER BY bytes DESC LIMIT 10",
+        sql: include_str!("views/allocation_sites.sql"),
+    },
+    View {
+        name: "object_sites",
+        doc: "A place in the code that allocated objects of a chosen class (--allocation-of): class, code, file, line (null where no stack was taken), allocated, bytes, freed (found dead by the collector), alive (at the end), mean_life_ns (of those freed).",
+        example: "SELECT class, code, line, allocated, freed, alive, round(mean_life_ns / 1e6, 1) AS life_ms FROM object_sites ORDER BY allocated DESC LIMIT 10",
+        sql: include_str!("views/object_sites.sql"),
     },
     View {
         name: "call_tree",

@@ -1,4 +1,4 @@
-//! Pauses of the garbage collector, and other safepoints.
+//! Pauses of the garbage collector, other safepoints, and on request what else the virtual machine does ([`told`]).
 //!
 //! Start and end come from the collecting thread as the pause happens; what the collector was
 //! called, why it ran and what it freed come a little later from another thread. They are given to
@@ -8,8 +8,10 @@
 use std::sync::Arc;
 
 use loadline_trace::spool::agent::{Event, kind as ev};
-use loadline_trace::spool::vmlog;
+use loadline_trace::spool::vmlog::{self, Entry};
 use loadline_trace::tables::Vm;
+
+pub mod told;
 
 /// Longest time between the end of a pause and its description.
 const DESCRIBED_WITHIN_NS: i64 = 5_000_000_000;
@@ -83,7 +85,11 @@ impl<'a> Pauses<'a> {
 
 /// Safepoints without a pause of a collection in them, by begin, cut to the recording. `pauses` by begin.
 pub fn safepoints(log: &str, pauses: &[Vm], begin: i64, end: i64) -> Vec<Vm> {
-    let mut found: Vec<Vm> = vmlog::safepoints(log)
+    let safepoints = vmlog::entries(log).filter_map(|e| match e {
+        Entry::Safepoint(s) => Some(s),
+        _ => None,
+    });
+    let mut found: Vec<Vm> = safepoints
         .filter(|s| s.begin < end && s.end > begin)
         .filter(|s| {
             let after = pauses.partition_point(|p| p.end_ns <= s.begin);
@@ -99,10 +105,9 @@ pub fn safepoints(log: &str, pauses: &[Vm], begin: i64, end: i64) -> Vec<Vm> {
     found
 }
 
-/// Both, by begin.
-pub fn by_begin(pauses: Vec<Vm>, safepoints: Vec<Vm>) -> impl Iterator<Item = Vm> {
-    let mut rows = pauses;
-    rows.extend(safepoints);
+/// All of them, by begin.
+pub fn by_begin(all: [Vec<Vm>; 3]) -> impl Iterator<Item = Vm> {
+    let mut rows = all.concat();
     rows.sort_by_key(|r| r.begin_ns);
     rows.into_iter()
 }
@@ -200,7 +205,7 @@ mod tests {
                 ("safepoint", "HandshakeAll", 90, 100)
             ]
         );
-        let rows: Vec<i64> = by_begin(pauses.to_vec(), found)
+        let rows: Vec<i64> = by_begin([pauses.to_vec(), found, Vec::new()])
             .map(|r| r.begin_ns)
             .collect();
         assert_eq!(rows, [10, 50, 70, 90]);

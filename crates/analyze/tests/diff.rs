@@ -6,8 +6,8 @@ use loadline_analyze::diff::diff;
 use loadline_stats::{Random, Stream};
 use loadline_trace::meta::Meta;
 use loadline_trace::tables::{
-    Breakdown, Call, Counter, Mark, Mount, Resource, Sample, Segment, Span, Stack, State, Syscall,
-    Thread, ThreadCounter, Vm, Wait,
+    Breakdown, Call, Counter, Mark, Mount, Object, Resource, Sample, Segment, Span, Stack, State,
+    Syscall, Thread, ThreadCounter, Vm, Wait,
 };
 use loadline_trace::{Trace, TraceWriter};
 
@@ -95,6 +95,7 @@ fn written(
                     weight: SAMPLED,
                     class: None,
                     stack: 2 * i as i64 + i64::from(n % 3 == 0),
+                    size: None,
                 });
             }
         }
@@ -164,6 +165,7 @@ fn written(
         Wait,
         Vm,
         Mount,
+        Object,
         Counter,
         ThreadCounter
     );

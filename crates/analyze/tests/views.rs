@@ -28,6 +28,24 @@ fn recording() -> Recording {
     let a = &mut r.agent;
     a.event(12, 115 * MS, ev::SPAN_BEGIN, 5, 0, "job");
     a.event(12, 300 * MS, ev::SPAN_END, 5, 0, "");
+    // In the request twice, and by another thread that has none: an array of 1,024 bytes that stands for 512 KiB, …
+    for (tid, at, method, line, class, bytes) in [
+        (11, 131, "shop.Cache.put", 41, "[B", 524_800),
+        (11, 147, "shop.Cache.put", 41, "[B", 524_800),
+        (11, 148, "java.util.HashMap.put", 9, "shop.Entry", 524_300),
+        (12, 289, "shop.Job.run", 8, "shop.Entry", 524_300),
+    ] {
+        let stack = a.stack(&[CODE[0], CODE[1], (method, line)]);
+        let size = if class == "[B" { 1024 } else { 24 };
+        a.event(tid, at * MS, ev::ALLOCATION, bytes, stack | size / 8, class);
+    }
+    // Three objects of a chosen class, one of which is dead 90 ms later; the stack of one would have been too dear.
+    for (number, at, stack) in [(1, 132, true), (2, 133, true), (3, 134, false)] {
+        let stack = if stack { a.stack(&CODE[..2]) } else { 0 };
+        a.event(11, at * MS, ev::OBJECT_NEW, number, stack | 3, "shop.Cart");
+    }
+    a.event(13, 222 * MS, ev::OBJECT_FREED, 1, 0, "");
+    a.event(13, 223 * MS, ev::OBJECT_FREED, 77, 0, "");
     // The native half writes samples into a chunk of nobody's.
     for (tid, at, method, line) in [
         (11, 130, "shop.Cache.put", 40),
@@ -402,4 +420,125 @@ fn lanes_begin_with_nothing_and_add_up() {
     assert_eq!(answer(&trace, sql), want);
     let rows = "SELECT count(*), sum(value) FILTER (name = 'minor_faults') FROM thread_counters";
     assert_eq!(answer(&trace, rows), [["4", "106.0"]]);
+}
+
+#[test]
+fn allocations_are_told_by_request_code_and_class() {
+    let (dir, trace) = convoy();
+    let sql = "SELECT t.name, class, a.bytes, a.size, code, line, request_name FROM allocations a JOIN threads t ON t.id = a.thread ORDER BY ts_ns";
+    assert_eq!(
+        answer(&trace, sql),
+        [
+            [
+                "exec-1",
+                "byte[]",
+                "524800",
+                "1024",
+                "shop.Cache.put",
+                "41",
+                "GET /item/17"
+            ],
+            [
+                "exec-1",
+                "byte[]",
+                "524800",
+                "1024",
+                "shop.Cache.put",
+                "41",
+                "GET /item/17"
+            ],
+            // The innermost that is not the JDK's.
+            [
+                "exec-1",
+                "shop.Entry",
+                "524300",
+                "24",
+                "shop.Cache.get",
+                "31",
+                "GET /item/17"
+            ],
+            [
+                "exec-2",
+                "shop.Entry",
+                "524300",
+                "24",
+                "shop.Job.run",
+                "8",
+                "-"
+            ],
+        ]
+    );
+    let sql = "SELECT request_name, code, class, samples, bytes, objects, bytes_per_request FROM allocation_sites WHERE class = 'byte[]'";
+    assert_eq!(
+        answer(&trace, sql),
+        [[
+            "GET /item/17",
+            "shop.Cache.put",
+            "byte[]",
+            "2",
+            "1049600",
+            "1025.0",
+            "1049600.0"
+        ]]
+    );
+    let report = report::report(&trace).expect("a report");
+    let places: Vec<_> = report
+        .allocated
+        .iter()
+        .map(|a| (a.name.as_str(), a.code.as_str(), a.class.as_str(), a.bytes))
+        .collect();
+    assert_eq!(
+        places,
+        [
+            ("GET /item/17", "shop.Cache.put", "byte[]", 1_049_600),
+            ("GET /item/17", "shop.Cache.get", "shop.Entry", 524_300),
+        ]
+    );
+    let page = report.render(false);
+    assert!(
+        page.contains("the code that allocates") && page.contains("67%"),
+        "{page}"
+    );
+
+    // A trace that was made before sizes were told.
+    let file = dir.path().join("samples.parquet");
+    let older = dir.path().join("older.parquet");
+    let (from, to) = (file.display(), older.display());
+    let db = loadline_trace::duckdb::Connection::open_in_memory().expect("DuckDB");
+    db.execute_batch(&format!(
+        "COPY (SELECT * EXCLUDE size FROM '{from}') TO '{to}'"
+    ))
+    .expect("copied");
+    std::fs::rename(&older, &file).expect("renamed");
+    let older = Trace::open(dir.path()).expect("it opens");
+    let sql =
+        "SELECT count(*), count(size), count(DISTINCT class) FROM samples WHERE kind = 'alloc'";
+    assert_eq!(answer(&older, sql), [["4", "0", "2"]]);
+}
+
+#[test]
+fn objects_of_chosen_classes_have_lives() {
+    let (_dir, trace) = convoy();
+    let sql = "SELECT class, code, line, allocated, bytes, freed, alive, mean_life_ns FROM object_sites ORDER BY allocated DESC";
+    assert_eq!(
+        answer(&trace, sql),
+        [
+            [
+                "shop.Cart",
+                "shop.Cache.get",
+                "31",
+                "2",
+                "48",
+                "1",
+                "1",
+                "90000000.0"
+            ],
+            ["shop.Cart", "-", "-", "1", "24", "0", "1", "-"],
+        ]
+    );
+    let page = report::report(&trace).expect("a report").render(false);
+    assert!(
+        page.contains("objects of chosen classes") && page.contains("(no stack)"),
+        "{page}"
+    );
 }

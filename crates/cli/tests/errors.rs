@@ -90,6 +90,21 @@ fn wrong_usage_is_exit_code_2() {
             "--keep drops the oldest",
         ),
         (&["--flight", "1M"], "32M or more"),
+        (&["--allocations", "10"], "from 1K to 1G"),
+        (
+            &["--allocations", "512k", "--levels", "kernel"],
+            "needs the jvm level",
+        ),
+        (&["--allocation-of", "*"], "name a class"),
+        (
+            &["--allocation-of", "shop.Cart", "--allocations", "512k"],
+            "leave --allocations out",
+        ),
+        (&["--vm", "jit"], "compilations"),
+        (
+            &["--vm", "all", "--levels", "kernel"],
+            "needs the jvm level",
+        ),
         (
             &["--keep", "1s", "--levels", "kernel", "--when", "gc>1s"],
             "needs the jvm level",

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Jvm, alone, java_program, kernel_level_or_skip, run_ok, scratch, sql, text};
+use common::{Jvm, alone, java_program, jdks, kernel_level_or_skip, run_ok, scratch, sql, text};
 use loadline_trace::Trace;
 
 #[test]
@@ -217,4 +217,58 @@ fn the_tables_are_plain_parquet_that_duckdb_reads_without_us() {
          WHERE t.name = 'compute-0' GROUP BY s.name ORDER BY sum(p.weight) DESC LIMIT 1",
     );
     assert!(hottest.starts_with("Compute.lambda$main$"), "{hottest}");
+}
+
+#[test]
+fn what_the_jvm_does_itself_and_what_is_allocated_is_told_on_request() {
+    let _alone = alone();
+    for (version, home) in jdks() {
+        let (_dir, out) = scratch();
+        let java = home.join("bin/java").display().to_string();
+        let program = java_program("Inside");
+        let asked = ["--vm", "all", "--allocations", "64k"];
+        let command = ["-o", &out, "--", &java, "-Xmx256m", &program];
+        run_ok(&[&["record"], &asked[..], &command[..]].concat());
+        let trace = Trace::open(out.as_ref()).expect("a finished trace");
+        let has_kernel = trace.meta.has("kernel");
+        let count =
+            |what: &str| -> i64 { sql(&trace, &format!("SELECT count(*) FROM vm WHERE {what}")) };
+        let on = format!("JDK {version}, notes {:?}", trace.meta.notes);
+        assert_eq!(
+            count("kind = 'class_load' AND name = 'Inside$Late'"),
+            1,
+            "{on}"
+        );
+        let trapped = "kind = 'deoptimization' AND name = 'Inside.work'";
+        assert!(count(trapped) >= 1, "{on}");
+        let compiled = "kind = 'compilation' AND name = 'Inside.work' AND cause LIKE 'C2%'";
+        assert!(count(compiled) >= 1, "{on}");
+        if has_kernel {
+            let odd =
+                format!("{compiled} AND (end_ns <= begin_ns OR end_ns - begin_ns > 1000000000)");
+            assert_eq!(count(&odd), 0, "{on}");
+        }
+        // The pause that System.gc() made, as JVMTI told of it, and a phase of the log's that is the same.
+        let paused = "kind = 'gc_phase' AND name LIKE 'Pause Full%' AND EXISTS (FROM vm g WHERE g.kind = 'gc' AND g.begin_ns < vm.end_ns AND g.end_ns > vm.begin_ns)";
+        assert!(count(paused) >= 1, "{on}");
+        let inner = "kind = 'gc_phase' AND cause LIKE 'Pause Full%'";
+        assert!(count(inner) >= 3, "{on}");
+        let allocated: f64 = sql(
+            &trace,
+            "SELECT sum(weight)::DOUBLE FROM samples s JOIN stacks c ON c.id = s.stack WHERE s.kind = 'alloc' AND s.class = 'byte[]' AND c.name = 'Inside.allocate'",
+        );
+        let off = allocated / f64::from(64 << 20) - 1.0;
+        assert!(
+            off.abs() < 0.15,
+            "{off} off, where a standard error is 3%; {on}"
+        );
+        if has_kernel {
+            let made: bool = sql(
+                &trace,
+                "SELECT p.name = 'maker' AND t.end_ns - t.begin_ns BETWEEN 60000000 AND 500000000 AND t.begin_ns > p.begin_ns AND t.end_ns <= p.end_ns
+                 FROM threads t JOIN threads p ON p.id = t.parent WHERE t.name = 'made'",
+            );
+            assert!(made, "who made it, and how long it was; {on}");
+        }
+    }
 }

@@ -4,7 +4,8 @@
 //! Else time of requests and handshakes by what they are, their phase and their cause (without requests, of threads
 //! by name and cause), and beside it a graph of the time off the CPU, where stacks of waits were taken.
 //! Where methods were recorded, a graph of the time of their invocations by the methods that they were called through.
-//! The unit is a microsecond.
+//! Where allocations were sampled, a graph of what was allocated by the code and the class.
+//! The unit is a microsecond, of allocations a byte.
 
 use std::collections::HashMap;
 use std::io::Write;
@@ -18,7 +19,7 @@ use serde_json::json;
 use crate::Written;
 use crate::scratch::Scratch;
 
-/// The page; `/*DATA*/` stands for the stacks, `/*TITLE*/` for what was recorded.
+/// The page; `/*DATA*/` stands for the stacks, `/*TITLE*/` for what was recorded, `/*UNIT*/` for what is counted.
 const PAGE: &str = include_str!("flame.html");
 
 /// A stack, the outermost frame first, and its time.
@@ -41,7 +42,8 @@ pub fn write(trace: &Trace, out: &Path) -> Result<Written> {
     };
 
     let title = format!("{} · {:.1} s", trace.meta.target.name, trace.meta.seconds());
-    let mut files = graph(out, ["index.html", "stacks.folded"], &title, &all)?;
+    let allocated = count("SELECT count(*) FROM samples WHERE kind = 'alloc'")? > 0;
+    let mut files = graph(out, ["index.html", "stacks.folded"], &title, "us", &all)?;
     let mut notes = Vec::new();
     if !sampled && waited {
         let title = format!("{title} · off CPU");
@@ -49,6 +51,7 @@ pub fn write(trace: &Trace, out: &Path) -> Result<Written> {
             out,
             ["off-cpu.html", "off-cpu.folded"],
             &title,
+            "us",
             &by_code(db)?,
         )?);
         notes.push("what ran was not sampled (loadline record --samples 20ms): index.html shows phases and causes, off-cpu.html the code that waited".into());
@@ -58,13 +61,24 @@ pub fn write(trace: &Trace, out: &Path) -> Result<Written> {
     if called {
         let title = format!("{title} · methods");
         let names = ["methods.html", "methods.folded"];
-        files.extend(graph(out, names, &title, &by_method(db)?)?);
+        files.extend(graph(out, names, &title, "us", &by_method(db)?)?);
+    }
+    if allocated {
+        let title = format!("{title} · allocations");
+        let names = ["allocations.html", "allocations.folded"];
+        files.extend(graph(out, names, &title, "bytes", &by_allocation(db)?)?);
     }
     Ok(Written { files, notes })
 }
 
 /// Writes one graph: the page, and its stacks as text.
-fn graph(out: &Path, names: [&str; 2], title: &str, folded: &Folded) -> Result<Vec<PathBuf>> {
+fn graph(
+    out: &Path,
+    names: [&str; 2],
+    title: &str,
+    unit: &str,
+    folded: &Folded,
+) -> Result<Vec<PathBuf>> {
     let [page, text] = names.map(|name| out.join(name));
     let file = std::fs::File::create(&text).with_context(|| text.display().to_string())?;
     let mut file = std::io::BufWriter::new(file);
@@ -76,6 +90,7 @@ fn graph(out: &Path, names: [&str; 2], title: &str, folded: &Folded) -> Result<V
     let safe = |text: String| text.replace('<', "\\u003c");
     let html = PAGE
         .replace("/*TITLE*/\"\"", &safe(json!(title).to_string()))
+        .replace("/*UNIT*/\"\"", &safe(json!(unit).to_string()))
         .replace("/*DATA*/[]", &safe(json!(folded).to_string()));
     std::fs::write(&page, html).with_context(|| page.display().to_string())?;
     Ok(vec![page, text])
@@ -147,7 +162,15 @@ fn by_code(db: &Connection) -> Result<Folded> {
     )
 }
 
-/// Of a query for what stands below a stack, what above it, the stack's id, and its microseconds.
+/// By what was allocated: below the code its class.
+fn by_allocation(db: &Connection) -> Result<Folded> {
+    by_stack(
+        db,
+        "SELECT NULL, class, stack, sum(weight)::BIGINT AS bytes FROM samples WHERE kind = 'alloc' GROUP BY ALL HAVING bytes > 0 ORDER BY ALL",
+    )
+}
+
+/// Of a query for what stands below a stack, what above it, the stack's id, and how much it is.
 fn by_stack(db: &Connection, sql: &str) -> Result<Folded> {
     let mut frames: HashMap<i64, (Option<i64>, String)> = HashMap::new();
     let mut statement = db.prepare("SELECT id, parent, name FROM stacks")?;

@@ -46,6 +46,8 @@ pub const WAIT_KINDS: [&str; 3] = ["monitor_enter", "monitor_wait", "park"];
 /// Outcomes of waits, in the order of their codes.
 pub const OUTCOMES: [&str; 5] = ["acquired", "notified", "timeout", "unparked", "cut"];
 
+/// What of `vm` stands on a timeline: what stops the program. The rest is told in SQL, and would lie in one another's way here.
+const VM_KINDS: &str = "('gc', 'safepoint')";
 /// Name of a span, in SQL. A connection is named after its peer, and there may be a million of them: none has a name here.
 const SPAN_NAME: &str = "if(kind = 'connection', 'connection', name)";
 
@@ -337,8 +339,8 @@ impl Timeline {
                 UNION ALL SELECT * FROM (SELECT {b}, 7, thread, name, resource, fd, size, e, 0, 0, 0.0, NULL FROM calls)
                 UNION ALL SELECT * FROM (SELECT {e}, 8, thread, result, 0, 0, 0, 0, 0, 0, 0.0, NULL FROM calls)
                 UNION ALL SELECT m.ts_ns, 1, 0, 9, m.thread, {mark}, m.value, 0, 0, 0, 0, 0, 0.0, m.text FROM marks m
-                UNION ALL SELECT * FROM (SELECT {wb}, 10, -1, {vm_kind}, {vm_name}, w.end_ns, 0, 0, 0, 0, 0.0, w.cause FROM vm w)
-                UNION ALL SELECT * FROM (SELECT {we}, 11, -1, {vm_kind}, 0, 0, 0, 0, 0, 0, 0.0, NULL FROM vm w)
+                UNION ALL SELECT * FROM (SELECT {wb}, 10, -1, {vm_kind}, {vm_name}, w.end_ns, 0, 0, 0, 0, 0.0, w.cause FROM vm w WHERE w.kind IN {VM_KINDS})
+                UNION ALL SELECT * FROM (SELECT {we}, 11, -1, {vm_kind}, 0, 0, 0, 0, 0, 0, 0.0, NULL FROM vm w WHERE w.kind IN {VM_KINDS})
                 UNION ALL SELECT * FROM (SELECT {wb}, 12, w.carrier, w.thread, 0, 0, 0, 0, 0, 0, 0.0, NULL FROM mounts w)
                 UNION ALL SELECT * FROM (SELECT {we}, 13, w.carrier, w.thread, 0, 0, 0, 0, 0, 0, 0.0, NULL FROM mounts w)
                 UNION ALL SELECT c.ts_ns, 1, 0, 14, -1, {counter}, 0, 0, 0, 0, 0, 0, c.value, NULL FROM counters c
@@ -462,8 +464,8 @@ fn dictionary(scratch: &Scratch) -> Result<HashMap<Domain, Vec<String>>> {
             UNION ALL SELECT 'syscall', name, count(*) FROM syscalls GROUP BY ALL
             UNION ALL SELECT 'syscall', syscall, count(*) FROM states GROUP BY ALL
             UNION ALL SELECT 'mark', kind, count(*) FROM marks GROUP BY ALL
-            UNION ALL SELECT 'vmkind', kind, count(*) FROM vm GROUP BY ALL
-            UNION ALL SELECT 'vm', name, count(*) FROM vm GROUP BY ALL
+            UNION ALL SELECT 'vmkind', kind, count(*) FROM vm WHERE kind IN {VM_KINDS} GROUP BY ALL
+            UNION ALL SELECT 'vm', name, count(*) FROM vm WHERE kind IN {VM_KINDS} GROUP BY ALL
             UNION ALL SELECT 'counter', scope || ' ' || name, count(*) FROM counters GROUP BY ALL)
           WHERE name IS NOT NULL GROUP BY ALL)"
     ))?;

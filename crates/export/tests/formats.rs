@@ -446,7 +446,7 @@ fn firefox_has_a_marker_per_span_and_wait_and_samples_of_every_thread() {
 }
 
 #[test]
-fn where_stacks_of_waits_were_taken_there_is_a_graph_of_the_code_that_waited() {
+fn where_stacks_were_taken_there_are_graphs_of_the_code_that_waited_and_that_allocated() {
     let mut r = loadline_analyze::testing::Recording::new(0, 100_000_000);
     let stack = r
         .agent
@@ -455,14 +455,15 @@ fn where_stacks_of_waits_were_taken_there_is_a_graph_of_the_code_that_waited() {
     r.agent
         .event(11, 10_000_000, ev::MONITOR_ENTER, 99, 0, "shop.Cache");
     r.agent
-        .event(11, 62_000_000, ev::MONITOR_ENTERED, 99, stack, "shop.Cache");
+        .event(11, 62_000_000, ev::MONITOR_ENTERED, 99, stack, "shop.Cache")
+        .event(11, 70_000_000, ev::ALLOCATION, 65_600, stack | 128, "[B");
     let dir = tempfile::tempdir().expect("a directory");
     r.write(dir.path()).expect("spools");
     loadline_analyze::build(dir.path(), false, &mut |_, _| {}).expect("a trace");
     let trace = Trace::open(dir.path()).expect("it opens");
     let out = dir.path().join("flame");
     let written = export(&trace, Format::Flame, &out, &mut |_, _| {}).expect("it is exported");
-    assert_eq!(written.files.len(), 4, "{:?}", written.files);
+    assert_eq!(written.files.len(), 6, "{:?}", written.files);
     let folded = std::fs::read_to_string(out.join("off-cpu.folded")).expect("stacks");
     assert_eq!(
         folded,
@@ -470,6 +471,10 @@ fn where_stacks_of_waits_were_taken_there_is_a_graph_of_the_code_that_waited() {
     );
     let page = std::fs::read_to_string(out.join("off-cpu.html")).expect("the page");
     assert!(page.contains("\"shop.Cache.get\""));
+    let folded = std::fs::read_to_string(out.join("allocations.folded")).expect("stacks");
+    assert_eq!(folded, "java.lang.Thread.run;shop.Cache.get;byte[] 65600\n");
+    let page = std::fs::read_to_string(out.join("allocations.html")).expect("the page");
+    assert!(page.contains("unit = \"bytes\""));
 }
 
 #[test]

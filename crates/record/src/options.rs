@@ -133,6 +133,12 @@ pub struct Options {
     pub stacks: Option<Duration>,
     /// After how much CPU time of a thread on the JVM level its stack is recorded; none: never.
     pub samples: Option<Duration>,
+    /// After how many bytes that a thread allocates, on average, the allocation is sampled; none: never. See [`Options::ALLOCATIONS`].
+    pub allocations: Option<u64>,
+    /// Classes each of whose objects is recorded, from its allocation to its end: names, or with a `*` behind them what they begin with.
+    pub objects: Vec<String>,
+    /// What more the JVM's log is to say: bits of [`vm_log`](loadline_trace::spool::agent::vm_log).
+    pub vm_log: u64,
     /// Methods whose invocations are recorded.
     pub methods: Option<Methods>,
     /// Size of each CPU's ring, in bytes; see [`Options::RING_BYTES`].
@@ -152,6 +158,8 @@ impl Options {
     pub const RING_BYTES: usize = 32 << 20;
     /// Sparse: only what is written takes room on the disk.
     pub const AGENT_CAPACITY: u64 = 4 << 30;
+    /// Allocations can be sampled after so many bytes.
+    pub const ALLOCATIONS: std::ops::RangeInclusive<u64> = 1 << 10..=1 << 30;
 }
 
 /// Part of a recording.

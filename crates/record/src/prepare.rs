@@ -69,6 +69,7 @@ pub fn new_agent(
         Some(_) => methods::text(&methods).map_err(Error::Methods)?,
         None => String::new(),
     };
+    let filters = methods::with_classes(filters, &o.objects).map_err(Error::Methods)?;
     let asked = Asked {
         levels,
         methods: &filters,
@@ -78,6 +79,8 @@ pub fn new_agent(
         mode: o.redefinition.mode(),
         stacks_ns: in_ns(o.stacks),
         samples_ns: in_ns(o.samples),
+        allocations_bytes: o.allocations.unwrap_or(0),
+        vm_log: o.vm_log,
         recorder_pid: if target.is_none_or(|t| t.our_pids) {
             std::process::id()
         } else {

@@ -12,7 +12,13 @@ use crate::tables::TableInfo;
 const TABLES: [&str; 3] = ["mounts", "stacks", "samples"];
 
 /// Tables that came to schema 2 later: a trace has them if `trace.json` counts their rows.
-const LATER: [&str; 4] = ["thread_counters", "calls", "state_sums", "span_sums"];
+const LATER: [&str; 5] = [
+    "thread_counters",
+    "calls",
+    "state_sums",
+    "span_sums",
+    "objects",
+];
 
 /// Those of them that a writer may leave out: what is in them follows from others.
 const FOLLOWING: [&str; 2] = ["state_sums", "span_sums"];
@@ -21,6 +27,9 @@ const FOLLOWING: [&str; 2] = ["state_sums", "span_sums"];
 pub(crate) fn is_written(table: &str) -> bool {
     !FOLLOWING.contains(&table)
 }
+
+/// Columns that came to schema 2 later, null where a trace does not have them: table and column.
+const LATER_COLUMNS: [(&str, &str); 1] = [("samples", "size")];
 
 /// Columns that schema 1 does not have: table, column, and its value in SQL where it is not null.
 const COLUMNS: [(&str, &str, Option<&str>); 5] = [
@@ -52,7 +61,7 @@ pub(crate) fn select(meta: &Meta, table: &TableInfo, file: &str) -> String {
         return format!("SELECT {} WHERE false", columns.join(", "));
     }
     if meta.schema >= 2 {
-        return format!("SELECT * FROM {file}");
+        return present(table, file);
     }
     let columns: Vec<String> = table
         .columns
@@ -70,6 +79,19 @@ pub(crate) fn select(meta: &Meta, table: &TableInfo, file: &str) -> String {
         })
         .collect();
     format!("SELECT {} FROM {file}", columns.join(", "))
+}
+
+/// Of a trace of schema 2, which may lack what came later.
+fn present(table: &TableInfo, file: &str) -> String {
+    let later = |c: &&Column| LATER_COLUMNS.contains(&(table.name, c.name));
+    let nulls: Vec<String> = table.columns.iter().filter(later).map(null).collect();
+    match nulls.is_empty() {
+        true => format!("SELECT * FROM {file}"),
+        false => format!(
+            "SELECT * FROM {file} UNION ALL BY NAME SELECT {} WHERE false",
+            nulls.join(", ")
+        ),
+    }
 }
 
 fn null(c: &Column) -> String {
@@ -91,6 +113,9 @@ mod tests {
         };
         for table in TABLES.iter().chain(&LATER) {
             assert!(has(table, None), "{table}");
+        }
+        for (table, column) in LATER_COLUMNS {
+            assert!(has(table, Some(column)), "{table}.{column}");
         }
         for (table, column, value) in COLUMNS {
             assert!(has(table, Some(column)), "{table}.{column}");

@@ -291,11 +291,11 @@ table! {
 table! {
     /// Work of the virtual machine that stops or slows the program.
     Vm in "vm" sorted by begin_ns {
-        /// gc (a pause of a garbage collection), safepoint (another stop of all threads); not filled by 0.1: gc_phase, compilation, deoptimization, class_load.
+        /// gc (a pause of a garbage collection) or safepoint (another stop of all threads); with --vm also gc_phase, compilation, deoptimization and class_load.
         kind: &'static str,
-        /// Collector; of a safepoint its operation, of the others the method or class.
+        /// Collector; of a safepoint its operation, of the others the phase, the method or the class.
         name: Arc<str>,
-        /// Why it ran.
+        /// Why it ran; of a gc_phase the one that it lies in, or its collection's number; of a compilation compiler and level; of a deoptimization reason and action; of a class_load where it came from.
         cause: Arc<str>,
         /// Begin.
         begin_ns: i64,
@@ -345,13 +345,13 @@ table! {
 }
 
 table! {
-    /// A stack that was seen at a moment, and what the sample stands for: recorded with --samples, or imported.
+    /// A stack that was seen at a moment, and what the sample stands for: recorded with --samples or --allocations, or imported.
     Sample in "samples" sorted by ts_ns {
         /// When.
         ts_ns: i64,
         /// The thread.
         thread: i64,
-        /// cpu (it was running), or of an import alloc (it allocated).
+        /// cpu (it was running) or alloc (it allocated).
         kind: &'static str,
         /// What it stands for: ns of CPU time, or bytes.
         weight: i64,
@@ -359,6 +359,26 @@ table! {
         class: Option<Arc<str>>,
         /// The stack (`stacks.id`).
         stack: i64,
+        /// Of an allocation: bytes of the object, where that is known.
+        size: Option<i64>,
+    }
+}
+
+table! {
+    /// An object of a class that was chosen with --allocation-of, from its allocation to where the collector found it dead.
+    Object in "objects" sorted by begin_ns {
+        /// When it was allocated.
+        begin_ns: i64,
+        /// When it was found dead, by a collection some time after its last use; null if it was not, by the end of the recording.
+        freed_ns: Option<i64>,
+        /// Thread that allocated it.
+        thread: i64,
+        /// Its class.
+        class: Arc<str>,
+        /// Its size in bytes.
+        size: i64,
+        /// Where in the code (`stacks.id`); null where stacks would have cost too much.
+        stack: Option<i64>,
     }
 }
 
@@ -656,6 +676,7 @@ pub fn all() -> Vec<TableInfo> {
         info::<Mount>(),
         info::<Stack>(),
         info::<Sample>(),
+        info::<Object>(),
         info::<Counter>(),
         info::<ThreadCounter>(),
         info::<Breakdown>(),

@@ -6,17 +6,18 @@ use std::fs;
 use std::path::Path;
 
 const RUST: &str = "crates/trace/src/spool/agent.rs";
-const HALVES: [&str; 6] = [
+const HALVES: [&str; 7] = [
     "java/agent/src/main/java/dev/loadline/agent/SpoolHeader.java",
     "java/agent/src/main/java/dev/loadline/agent/boot/Type.java",
     "java/agent/src/main/java/dev/loadline/agent/boot/Session.java",
     "java/agent/src/main/java/dev/loadline/agent/boot/Emit.java",
+    "java/agent/src/main/java/dev/loadline/agent/VmLog.java",
     "java/agent/src/main/c/spool.h",
     "java/agent/src/main/c/spool.c",
 ];
 const TYPES: &str = HALVES[1];
 /// What a half calls something otherwise than by the name of its module.
-const OTHER_NAMES: [(&str, &str); 7] = [
+const OTHER_NAMES: [(&str, &str); 8] = [
     ("METHODS_TEXT", "at::METHODS_TEXT"),
     ("METHOD_", "method::"),
     ("CHUNK_HEADER", "EVENT"), // as long as an event
@@ -24,6 +25,7 @@ const OTHER_NAMES: [(&str, &str); 7] = [
     ("CHUNK_PLACE", "chunk_at::PLACE"),
     ("LEFT_", "left::"),
     ("LEVEL_", "level::"),
+    ("LOG_", "vm_log::"),
 ];
 /// Numbers that are a half's own business.
 const OWN: [&str; 3] = ["MAX_STRINGS", "MAX_STRING_BYTES", "STRING_SLOTS"];

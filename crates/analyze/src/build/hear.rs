@@ -3,13 +3,14 @@
 use std::cell::RefCell;
 use std::sync::Arc;
 
-use loadline_trace::tables::{Sample, Vm};
+use loadline_trace::tables::{Object, Sample, Vm};
 use rustc_hash::FxHashMap;
 
 use crate::bounded::{List, Room};
 use crate::input::Said;
 use crate::misc::Noted;
 use crate::mounts::Mounts;
+use crate::objects::Objects;
 use crate::spans;
 use crate::threads::Threads;
 use crate::waits::Wait;
@@ -31,6 +32,8 @@ pub struct Heard {
     pub samples: Vec<Sample>,
     /// How many events there were.
     pub events: u64,
+    /// By begin; their stacks likewise.
+    pub objects: Vec<Object>,
 }
 
 /// Hears all events.
@@ -78,6 +81,7 @@ pub fn hear(
     let mut marks = misc::no_marks(room);
     let mut sampled = Vec::new();
     let mut events = 0;
+    let mut objects = Objects::default();
     for e in said.events() {
         events += 1;
         let thread = threads.actor(&e);
@@ -85,7 +89,9 @@ pub fn hear(
         pauses.event(&e);
         spans.event(&e, thread);
         marks.extend(Noted::of(&e, thread, begin, end));
-        sampled.extend(samples::sample(&e, threads, mounts, (begin, end)));
+        let limits = (begin, end);
+        sampled.extend(samples::sample(&e, thread, threads, mounts, limits, &text));
+        objects.event(&e, thread, limits, &text);
     }
     Heard {
         waits: waits.finish(),
@@ -94,5 +100,6 @@ pub fn hear(
         marks,
         samples: sampled,
         events,
+        objects: objects.finish(),
     }
 }

@@ -85,6 +85,12 @@ fn describe_target(meta: &mut Meta, header: &agent::Header) {
             header.spared_samples
         ));
     }
+    if header.spared_allocations > 0 {
+        meta.notes.push(format!(
+            "{} samples of allocations were left out, so that they take no more than 0.5% of a CPU: those after them on the same threads stand for their bytes; with a larger --allocations fewer are",
+            header.spared_allocations
+        ));
+    }
     if header.calls_left_out > 0 {
         meta.notes.push(format!(
             "{} calls of methods were left out by filters, or because they were short, outside of any invocation that was recorded",

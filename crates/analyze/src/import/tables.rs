@@ -16,6 +16,7 @@ use loadline_trace::{TraceWriter, tables::Resource};
 use super::events::{Blocked, Interval, Recording, Weight};
 use super::meta::meta;
 use super::pieces::{Piece, gapless};
+use crate::samples::{ALLOC, CPU, class_name};
 
 /// Frames in which a worker waits for work.
 const IDLE: [&str; 5] = [
@@ -58,6 +59,7 @@ impl Tables {
         to.table(Vec::<tables::Mount>::new())?;
         to.table(self.stacks.iter().cloned())?;
         to.table(self.samples.iter().cloned())?;
+        to.table(Vec::<tables::Object>::new())?;
         to.table(self.counters.iter().cloned())?;
         to.table(Vec::<tables::ThreadCounter>::new())?;
         to.table(Vec::<tables::Breakdown>::new())?;
@@ -237,9 +239,9 @@ pub fn tables(r: &Recording, file: &Path) -> Result<Tables> {
             continue;
         };
         let (kind, weight, class) = match &s.weight {
-            Weight::Period(of) => ("cpu", period_ns(r, *of), None),
-            Weight::Cpu(ns) => ("cpu", *ns, None),
-            Weight::Bytes(bytes, class) => ("alloc", *bytes, Some(Arc::from(class.as_str()))),
+            Weight::Period(of) => (CPU, period_ns(r, *of), None),
+            Weight::Cpu(ns) => (CPU, *ns, None),
+            Weight::Bytes(bytes, class) => (ALLOC, *bytes, Some(class_name(class).into())),
         };
         t.samples.push(tables::Sample {
             ts_ns: at(s.ts),
@@ -248,6 +250,7 @@ pub fn tables(r: &Recording, file: &Path) -> Result<Tables> {
             weight,
             class,
             stack: s.stack,
+            size: None,
         });
     }
     virtual_machine(r, &mut t, &at);

@@ -17,7 +17,10 @@ impl Report {
         self.costs(&mut out);
         self.threads(&mut out);
         self.contention(&mut out);
+        self.machine(&mut out);
         self.code(&mut out);
+        self.allocated(&mut out);
+        self.objects(&mut out);
         self.methods(&mut out);
         self.metrics(&mut out);
         out.gap();

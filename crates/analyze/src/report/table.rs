@@ -98,6 +98,18 @@ pub fn percent(share: f64) -> String {
     }
 }
 
+/// An amount of bytes with its unit: 1 kB is 1,000 of them.
+pub fn bytes(bytes: f64) -> String {
+    let (value, unit) = match bytes {
+        b if b < 999.5 => return format!("{b:.0} B"),
+        b if b < 999.5e3 => (b / 1e3, "kB"),
+        b if b < 999.5e6 => (b / 1e6, "MB"),
+        b => (b / 1e9, "GB"),
+    };
+    let digits = usize::from(value < 9.95);
+    format!("{value:.digits$} {unit}")
+}
+
 /// Thousands apart.
 pub fn grouped(n: u64) -> String {
     let digits = n.to_string();
@@ -171,6 +183,10 @@ mod tests {
             ["500 µs", "3.1 ms", "1.9 s", "12.3 s"]
         );
         assert_eq!([0.0, 0.004, 0.41].map(percent), ["-", "0.4%", "41%"]);
+        assert_eq!(
+            [0.0, 999.0, 1_234.0, 45_600.0, 999_700.0, 2.5e9].map(bytes),
+            ["0 B", "999 B", "1.2 kB", "46 kB", "1.0 MB", "2.5 GB"]
+        );
         assert_eq!(
             [7, 1000, 2_413_882].map(grouped),
             ["7", "1,000", "2,413,882"]

@@ -17,10 +17,16 @@ use crate::{Usage, companions, interrupt, show};
 
 mod config;
 mod display;
+mod values;
 
 pub use config::with_config;
 use display::Display;
 pub use display::introduction;
+pub use values::parse_filter;
+use values::{
+    Allocations, Samples, Stacks, parse_allocations, parse_class, parse_samples, parse_stacks,
+    parse_thread_filter, vm_log,
+};
 
 /// Record a running JVM, or one that it starts, into a trace
 #[derive(clap::Args)]
@@ -29,6 +35,7 @@ pub use display::introduction;
     sudo loadline record --pid shop                          (by main class or jar; until Ctrl-C)\n  \
     sudo loadline record --pid shop --counters -d 20s        (what threads and requests cost: docs/counters.md)\n  \
     sudo loadline record --pid shop --samples 20ms -d 20s    (also which code runs: docs/record.md)\n  \
+    sudo loadline record --pid shop --allocations 512k -d 20s (also which code allocates what)\n  \
     sudo loadline record --pid shop --methods 'com.shop.**' --methods '!com.shop.model.*.get*' -d 20s\n  \
     sudo loadline record --pid shop --syscalls -d 5s         (also every system call: dearer, see docs/record.md)\n  \
     loadline record --levels jvm,server,app --pid shop       (needs no privilege)\n  \
@@ -107,6 +114,15 @@ pub struct Args {
     /// Record which code runs: its stack each time that a thread has used TIME on a CPU, or off
     #[arg(long, value_name = "TIME", default_value = "off", value_parser = parse_samples)]
     samples: Samples,
+    /// Record which code allocates what: a sample each time that a thread has allocated SIZE more, on average; or off
+    #[arg(long, value_name = "SIZE", default_value = "off", value_parser = parse_allocations)]
+    allocations: Allocations,
+    /// Record every object of a class, from its allocation to where the collector finds it dead: com.shop.Cart, com.shop.*; each allocation of the program becomes dearer
+    #[arg(long, value_name = "CLASS", value_parser = parse_class)]
+    allocation_of: Vec<String>,
+    /// Also record what the JVM itself does: gc-phases, compilations, deoptimizations, class-loads, or all
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = ["gc-phases", "compilations", "deoptimizations", "class-loads", "all"])]
+    vm: Vec<String>,
     /// Record invocations of methods: com.shop.**, com.shop.Cart.add, !**.get*; several go in order, and the last that matches decides
     #[arg(long, value_name = "FILTER", value_parser = parse_filter)]
     methods: Vec<String>,
@@ -136,42 +152,6 @@ pub struct Args {
     command: Vec<OsString>,
 }
 
-/// From how long a wait on its stack is wanted.
-#[derive(Clone, Copy)]
-struct Stacks(Option<Duration>);
-
-fn parse_stacks(text: &str) -> Result<Stacks, String> {
-    match text {
-        "off" => Ok(Stacks(None)),
-        time => show::parse_duration(time).map(|least| Stacks(Some(least))),
-    }
-}
-
-/// After how much CPU time of a thread its stack is wanted.
-#[derive(Clone, Copy)]
-struct Samples(Option<Duration>);
-
-fn parse_samples(text: &str) -> Result<Samples, String> {
-    /// The kernel looks at CPU time once a tick, which is longer.
-    const SHORTEST: Duration = Duration::from_millis(1);
-    match text {
-        "off" => Ok(Samples(None)),
-        time => match show::parse_duration(time)? {
-            every if every < SHORTEST => Err("it must be 1ms or more".into()),
-            every => Ok(Samples(Some(every))),
-        },
-    }
-}
-
-/// A filter of methods.
-pub fn parse_filter(text: &str) -> Result<String, String> {
-    methods::check(text).map(|()| text.to_owned())
-}
-
-fn parse_thread_filter(text: &str) -> Result<String, String> {
-    methods::check_thread(text).map(|()| text.to_owned())
-}
-
 /// Which methods are to be recorded, if any.
 fn wanted_methods(args: &Args, levels: &Levels) -> Result<Option<Methods>> {
     if args.methods.is_empty() {
@@ -188,7 +168,9 @@ fn wanted_methods(args: &Args, levels: &Levels) -> Result<Option<Methods>> {
         cpu: args.method_cpu,
         shortest: args.method_min.unwrap_or_default(),
     };
-    methods::text(&wanted).map_err(|e| Usage(format!("--methods: {e}")))?;
+    let filters = methods::text(&wanted).map_err(|e| Usage(format!("--methods: {e}")))?;
+    methods::with_classes(filters, &args.allocation_of)
+        .map_err(|e| Usage(format!("--methods and --allocation-of: {e}")))?;
     Ok(Some(wanted))
 }
 
@@ -210,6 +192,25 @@ pub fn run(args: Args) -> Result<ExitCode> {
     }
     if args.samples.0.is_some() && !levels.jvm {
         return Err(Usage("--samples needs the jvm level: add it to --levels".into()).into());
+    }
+    if args.allocations.0.is_some() && !levels.jvm {
+        return Err(Usage("--allocations needs the jvm level: add it to --levels".into()).into());
+    }
+    if !args.allocation_of.is_empty() {
+        if !levels.jvm {
+            return Err(
+                Usage("--allocation-of needs the jvm level: add it to --levels".into()).into(),
+            );
+        }
+        if args.allocations.0.is_some() {
+            return Err(Usage(
+                "--allocation-of looks at every allocation: leave --allocations out".into(),
+            )
+            .into());
+        }
+    }
+    if !args.vm.is_empty() && !levels.jvm {
+        return Err(Usage("--vm needs the jvm level: add it to --levels".into()).into());
     }
     if !args.ring.is_power_of_two() || args.ring < 1 << 16 || args.ring > 1 << 30 {
         return Err(Usage(format!(
@@ -252,6 +253,9 @@ pub fn run(args: Args) -> Result<ExitCode> {
         },
         stacks: args.stacks.0,
         samples: args.samples.0,
+        allocations: args.allocations.0,
+        objects: args.allocation_of.clone(),
+        vm_log: vm_log(&args.vm),
         methods,
         ring_bytes: args.ring as usize,
         agent_capacity: args.agent_max,

@@ -88,6 +88,9 @@ fn options(pid: i32, scratch: &Scratch) -> Result<Options> {
         redefinition: Redefinition::Never,
         stacks: None, // a second is too little for them, and shows none
         samples: None,
+        allocations: None,
+        objects: Vec::new(),
+        vm_log: 0,
         methods: None,
         ring_bytes: Options::RING_BYTES,
         agent_capacity: Options::AGENT_CAPACITY,

@@ -33,7 +33,11 @@
 //!    136  u64  invocations of methods that are shorter are counted only, in ns
 //!    144  u64  whether invocations have their CPU time: 0 or 1
 //!    152  u64  calls of methods that filters left out, outside of any that was recorded
-//!    192  text  filters of methods, a line each; of threads with a tab in front; 832 bytes; empty: no methods
+//!    160  u64  after how many bytes that a thread allocates, on average, the allocation is sampled; 0: never
+//!    168  u64  samples of allocations not taken, because they would have cost too much (atomic); the next one of the thread stands for them too
+//!    176  u64  what more the JVM's log is to say: bits of [`vm_log`]
+//!    192  text  filters of methods, a line each; of threads with a tab in front; with a `+` in front classes each of whose objects is wanted,
+//!               all that begin so if it ends with a `*`; 832 bytes; empty: no methods
 //!   1024  text  path of the agent's native library, NUL-terminated (recorder writes)
 //!   2048  text  agent's message: an error when failed, else warnings a line each (agent writes)
 //!   3072  text  JSON {"jvm": …, "java": 17, "server": …, "name": …, "server_by": "probes" or "hooks",
@@ -133,6 +137,12 @@ pub mod at {
     /// See the module's table.
     pub const CALLS_LEFT_OUT: usize = 152;
     /// See the module's table.
+    pub const ALLOCATIONS: usize = 160;
+    /// See the module's table.
+    pub const SPARED_ALLOCATIONS: usize = 168;
+    /// See the module's table.
+    pub const VM_LOG: usize = 176;
+    /// See the module's table.
     pub const METHODS: usize = 192;
     /// Length of that text.
     pub const METHODS_TEXT: usize = 832;
@@ -214,6 +224,20 @@ pub mod mode {
     pub const ONLY_ARM: u32 = 4;
 }
 
+/// What the JVM's log says beside safepoints ([`super::vmlog`]): bits of `vm log` in the header.
+pub mod vm_log {
+    /// Phases of garbage collections.
+    pub const GC_PHASES: u64 = 1;
+    /// Methods that are compiled.
+    pub const COMPILATIONS: u64 = 2;
+    /// Compiled code that turned out to rest on a wrong assumption, and was left for the interpreter.
+    pub const DEOPTIMIZATIONS: u64 = 4;
+    /// Classes that are loaded.
+    pub const CLASS_LOADS: u64 = 8;
+    /// All of these.
+    pub const ALL: u64 = 15;
+}
+
 /// Why a virtual thread leaves its carrier: `b` of [`kind::UNMOUNT`].
 pub mod left {
     /// Not known: an agent that did not tell.
@@ -260,6 +284,11 @@ pub mod kind {
     /// A thread was running: a = its kernel tid in the target's pid namespace. The upper half of b is its stack
     /// ([`super::super::frames`]), the lower the CPU time that the sample stands for, in microseconds.
     pub const SAMPLE: u32 = 17;
+    /// The writer allocated an object, and was sampled: c = its class, a = bytes that the sample stands for. The upper half of b is
+    /// its stack ([`super::super::frames`]), the lower the object's size in units of 8 bytes.
+    pub const ALLOCATION: u32 = 18;
+    /// The writer allocated an object of a chosen class: c = its class, a = its number. b as of [`ALLOCATION`]; without a stack if that is 0.
+    pub const OBJECT_NEW: u32 = 19;
 
     /// A garbage collection stops the program.
     pub const GC_START: u32 = 20;
@@ -267,6 +296,8 @@ pub mod kind {
     pub const GC_END: u32 = 21;
     /// After a collection: c = collector, a = string id of the cause, b = heap before << 32 | after, in units of 4 KiB.
     pub const GC_INFO: u32 = 22;
+    /// The collector found an object of a chosen class dead: a = its number.
+    pub const OBJECT_FREED: u32 = 23;
 
     /// A connection was accepted: a = its key, b = peer port, c = peer address.
     pub const CONN_OPEN: u32 = 30;
@@ -397,6 +428,8 @@ pub struct Header {
     pub lost_samples: u64,
     /// Samples not taken for what they cost.
     pub spared_samples: u64,
+    /// Samples of allocations not taken for what they cost.
+    pub spared_allocations: u64,
     /// Calls of methods that filters left out, outside of any that was recorded.
     pub calls_left_out: u64,
     /// When the agent began.
@@ -422,7 +455,11 @@ pub struct Asked<'a> {
     pub stacks_ns: u64,
     /// After how much CPU time of a thread on its stack is wanted, in ns; 0: never.
     pub samples_ns: u64,
-    /// Filters of methods and threads as the header has them, in [`at::METHODS_TEXT`] bytes at most; empty: no methods.
+    /// After how many bytes that a thread allocates, on average, the allocation is sampled; 0: never.
+    pub allocations_bytes: u64,
+    /// Bits of [`vm_log`].
+    pub vm_log: u64,
+    /// Filters of methods and threads, and classes, as the header has them, in [`at::METHODS_TEXT`] bytes at most; empty: no methods.
     pub methods: &'a str,
     /// Whether invocations have their CPU time.
     pub method_cpu: bool,
@@ -452,6 +489,8 @@ pub fn new_header(capacity: u64, asked: &Asked) -> Vec<u8> {
     put(at::MODE, &asked.mode.to_le_bytes());
     put(at::STACKS, &asked.stacks_ns.to_le_bytes());
     put(at::SAMPLES, &asked.samples_ns.to_le_bytes());
+    put(at::ALLOCATIONS, &asked.allocations_bytes.to_le_bytes());
+    put(at::VM_LOG, &asked.vm_log.to_le_bytes());
     put(at::METHOD_SHORTEST, &asked.method_shortest_ns.to_le_bytes());
     put(at::METHOD_CPU, &u64::from(asked.method_cpu).to_le_bytes());
     let methods = asked.methods.as_bytes();
@@ -479,6 +518,7 @@ pub fn header(bytes: &[u8]) -> Option<Header> {
         spared_stacks: u64_at(bytes, at::SPARED_STACKS)?,
         lost_samples: u64_at(bytes, at::LOST_SAMPLES)?,
         spared_samples: u64_at(bytes, at::SPARED_SAMPLES)?,
+        spared_allocations: u64_at(bytes, at::SPARED_ALLOCATIONS)?,
         calls_left_out: u64_at(bytes, at::CALLS_LEFT_OUT)?,
         begin: u64_at(bytes, at::BEGIN)? as i64,
         end: u64_at(bytes, at::END)? as i64,

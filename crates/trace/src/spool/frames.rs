@@ -8,7 +8,7 @@
 //! by its innermost frame, and two stacks share what they have in common. `id` counts from 1 and is stored last, with
 //! release order: 0 ends a chunk. `name` (`package.Class.method`) and `file` are ids of strings; `line` is 0 if it is
 //! not known; what stands for a frame that is no method has a name that begins with a parenthesis. The upper half of an
-//! end's `b` names the stack of the wait that ended, see [`of_wait`]; that of a sample's, what ran.
+//! end's `b` names the stack of the wait that ended, see [`of_wait`]; that of a sample's, what ran; that of an allocation's, what allocated.
 
 use super::agent::{EVENT, kind as ev};
 
@@ -41,6 +41,11 @@ pub fn of_wait(kind: u32, b: u64) -> u32 {
 /// The stack of a sample, and the CPU time that it stands for in ns.
 pub fn of_sample(b: u64) -> (u32, i64) {
     ((b >> 32) as u32, i64::from(b as u32) * 1_000)
+}
+
+/// The stack of a sample of an allocation, and the object's size in bytes.
+pub fn of_allocation(b: u64) -> (u32, i64) {
+    ((b >> 32) as u32, i64::from(b as u32) * 8)
 }
 
 /// Where the finished frames of a chunk end; `id` reads the word at an offset.

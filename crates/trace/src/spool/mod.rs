@@ -8,7 +8,7 @@
 //! | `agent.apart` | recorder, where the target has a file system of its own | a link that tells where the agent's files are meanwhile |
 //! | `agent.carry` | recorder, where the oldest is dropped | [`carry`]: what was said before and still matters |
 //! | `agent.control` | recorder (a FIFO) | `stop`; end of file means that the recorder is gone |
-//! | `vm.log` | the JVM, where the agent asks it to | [`vmlog`]: safepoints |
+//! | `vm.log` | the JVM, where the agent asks it to | [`vmlog`]: safepoints; on request what the JVM does |
 //! | `proc.jsonl` | recorder | [`procfs`]: threads, descriptors, counters, the JVM's thread dump |
 //! | `counters.jsonl` | recorder, where counters were asked for | [`counters`]: what each thread counted, slice by slice |
 //!

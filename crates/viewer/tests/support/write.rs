@@ -4,7 +4,8 @@ use std::path::Path;
 
 use loadline_trace::meta::{Level, Machine, Target};
 use loadline_trace::tables::{
-    Breakdown, Call, Counter, Mount, Resource, Sample, Stack, State, Syscall, Thread, ThreadCounter,
+    Breakdown, Call, Counter, Mount, Object, Resource, Sample, Stack, State, Syscall, Thread,
+    ThreadCounter,
 };
 use loadline_trace::{Meta, Result, TraceWriter};
 
@@ -24,6 +25,7 @@ fn sample(states: &[State]) -> Option<Sample> {
         weight: 20_000_000,
         class: None,
         stack: 1,
+        size: None,
     })
 }
 
@@ -92,6 +94,7 @@ pub fn write(dir: &Path, size: Size, seed: u64) -> Result<Meta> {
     writer.table(Vec::<Mount>::new())?;
     writer.table(stacks())?;
     writer.table(sample)?;
+    writer.table(Vec::<Object>::new())?;
     let counter = |s: i64, scope: &str, name: &str, value: f64| Counter {
         ts_ns: BEGIN_NS + s * 1_000_000_000,
         scope: scope.into(),

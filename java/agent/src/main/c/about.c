@@ -3,12 +3,16 @@
 
 #include <string.h>
 
+#include "objects.h"
+
 enum {
     /* Names that the headers of JDK 17 do not have. */
     VERSION_21 = 0x30150000,
     JNI_21 = 0x00150000,
     CAN_SUPPORT_VIRTUAL_THREADS_BIT = 44,
     IS_VIRTUAL_THREAD_SLOT = 234,
+    /* In the tag of a class whose objects are wanted: ids of strings have no such bit. */
+    CHOSEN = 1 << 30,
 };
 
 typedef jboolean (*is_virtual_thread)(JNIEnv *, jobject);
@@ -126,22 +130,49 @@ char *about_class_name(char *signature) {
     return name;
 }
 
-/* It is kept in the class's tag, with the session it is good for. */
-uint32_t about_class(struct session *s, JNIEnv *jni, jobject object) {
-    jclass class = (*jni)->GetObjectClass(jni, object);
-    jlong tag = 0;
-    uint32_t id = 0;
-    (*jvmti)->GetTag(jvmti, class, &tag);
-    if ((uint32_t)(tag >> 32) == s->epoch) {
-        id = (uint32_t)tag;
-    } else {
-        char *signature = NULL;
-        if ((*jvmti)->GetClassSignature(jvmti, class, &signature, NULL) == JVMTI_ERROR_NONE) {
-            id = spool_string(s, about_class_name(signature));
-            (*jvmti)->Deallocate(jvmti, (unsigned char *)signature);
-            (*jvmti)->SetTag(jvmti, class, (jlong)((uint64_t)s->epoch << 32 | id));
+void about_generalise(char *class) {
+    char *hidden = strstr(class, ".0x");
+    if (hidden != NULL) {
+        *hidden = '\0';
+    }
+    char *lambda = strstr(class, "$$Lambda");
+    if (lambda != NULL) {
+        lambda[strlen("$$Lambda")] = '\0';
+    } else if (strstr(class, "$Proxy") != NULL || strstr(class, ".reflect.Generated") != NULL) {
+        for (size_t end = strlen(class); end > 0 && class[end - 1] >= '0' && class[end - 1] <= '9'; end--) {
+            class[end - 1] = '\0';
         }
     }
+}
+
+/* It is kept in the class's tag, with the session it is good for, and whether the class is chosen. */
+uint32_t about_class_id(struct session *s, jclass class, int *chosen) {
+    jlong tag = 0;
+    (*jvmti)->GetTag(jvmti, class, &tag);
+    if ((uint32_t)(tag >> 32) == s->epoch) {
+        if (chosen != NULL) {
+            *chosen = (tag & CHOSEN) != 0;
+        }
+        return (uint32_t)tag & ~(uint32_t)CHOSEN;
+    }
+    char *signature = NULL;
+    if ((*jvmti)->GetClassSignature(jvmti, class, &signature, NULL) != JVMTI_ERROR_NONE) {
+        return 0;
+    }
+    char *name = about_class_name(signature);
+    about_generalise(name);
+    uint32_t id = spool_string(s, name), flag = objects_choose(s, name) ? CHOSEN : 0;
+    (*jvmti)->Deallocate(jvmti, (unsigned char *)signature);
+    (*jvmti)->SetTag(jvmti, class, (jlong)((uint64_t)s->epoch << 32 | flag | id));
+    if (chosen != NULL) {
+        *chosen = flag != 0;
+    }
+    return id;
+}
+
+uint32_t about_class(struct session *s, JNIEnv *jni, jobject object) {
+    jclass class = (*jni)->GetObjectClass(jni, object);
+    uint32_t id = about_class_id(s, class, NULL);
     (*jni)->DeleteLocalRef(jni, class);
     return id;
 }

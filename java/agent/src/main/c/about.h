@@ -31,6 +31,13 @@ uint32_t about_name(struct session *s, JNIEnv *jni, jthread thread, uint64_t *nu
 /* "Lorg/x/Y;" to "org.x.Y", in place, as Class.getName() says it; arrays stay as they are, but with dots. */
 char *about_class_name(char *signature);
 
+/* Cuts off, in place, what makes classes of one kind differ that the JVM or the JDK makes as it goes: the address of a
+ * hidden class, the numbers of lambdas, proxies and reflective accessors. */
+void about_generalise(char *class);
+
+/* String id of the name of a class. With `chosen`, whether the session wants its objects (objects.h). */
+uint32_t about_class_id(struct session *s, jclass class, int *chosen);
+
 /* String id of the name of an object's class. */
 uint32_t about_class(struct session *s, JNIEnv *jni, jobject object);
 

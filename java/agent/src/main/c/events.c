@@ -9,7 +9,9 @@
 #include <string.h>
 
 #include "about.h"
+#include "allocations.h"
 #include "app.h"
+#include "objects.h"
 #include "park.h"
 #include "samples.h"
 #include "spool.h"
@@ -136,6 +138,8 @@ static const char *prepare(JavaVM *vm, JNIEnv *jni) {
     callbacks.NativeMethodBind = park_bound;
     callbacks.ClassLoad = samples_class_load;
     callbacks.ClassPrepare = samples_class_prepare;
+    callbacks.SampledObjectAlloc = allocations_sampled;
+    callbacks.ObjectFree = objects_freed;
     return (*jvmti)->SetEventCallbacks(jvmti, &callbacks, sizeof callbacks) == JVMTI_ERROR_NONE
                ? NULL
                : "the JVM refuses its agent's callbacks: no monitors, parks, collections and thread names";
@@ -176,11 +180,14 @@ const char *events_start(JavaVM *vm, JNIEnv *jni, uint8_t *base) {
     set_mode(JVMTI_ENABLE); /* before the threads are named, so that none is missed */
     name_threads(s, jni);
     missing = park_start(jni);
-    const char *unsampled = samples_start(s, vm, jni);
+    const char *unsampled = samples_start(s, vm, jni), *unallocated = objects_wanted(s) ? objects_start(s) : allocations_start(s);
     if (missing == NULL && !stacks) {
         missing = "no memory for stacks: the code that waited is not recorded";
     }
-    return missing != NULL ? missing : unsampled;
+    if (missing == NULL) {
+        missing = unsampled;
+    }
+    return missing != NULL ? missing : unallocated;
 }
 
 void events_drain(JNIEnv *jni) {
@@ -193,6 +200,8 @@ void events_drain(JNIEnv *jni) {
 void events_stop(JNIEnv *jni) {
     struct session *s = spool_session();
     if (s != NULL) {
+        allocations_stop(s);
+        objects_stop(s);
         samples_stop(s, jni);
     }
     park_stop(jni);

@@ -22,6 +22,9 @@ enum {
     AT_SAMPLES = 112,
     AT_LOST_SAMPLES = 120,
     AT_SPARED_SAMPLES = 128,
+    AT_ALLOCATIONS = 160,
+    AT_SPARED_ALLOCATIONS = 168,
+    AT_METHODS = 192,
     AT_TABLE = 4096,
     CHUNK_LEFT = 12,
     CHUNK_PLACE = 24,
@@ -247,6 +250,14 @@ uint64_t spool_samples_wanted(struct session *s) {
     return *word(s, AT_SAMPLES);
 }
 
+uint64_t spool_allocations_wanted(struct session *s) {
+    return *word(s, AT_ALLOCATIONS);
+}
+
+const char *spool_methods(struct session *s) {
+    return (const char *)s->base + AT_METHODS;
+}
+
 void spool_emit_into(struct session *s, struct chunk *chunk, uint64_t ts, uint32_t type, uint32_t c, uint64_t a,
                      uint64_t b) {
     if (chunk->at == chunk->end) {
@@ -285,4 +296,8 @@ void spool_lost_sample(struct session *s) {
 
 void spool_spared_sample(struct session *s) {
     count(s, AT_SPARED_SAMPLES);
+}
+
+void spool_spared_allocation(struct session *s) {
+    count(s, AT_SPARED_ALLOCATIONS);
 }

@@ -18,6 +18,7 @@ enum {
     MAX_STRINGS = 65536,
     MAX_STRING_BYTES = 2000,
     STRING_SLOTS = 2 * MAX_STRINGS,
+    METHODS_TEXT = 832,
 };
 
 /* Types of events. */
@@ -34,8 +35,11 @@ enum {
     PARK = 14,
     UNPARKED = 15,
     SAMPLE = 17,
+    ALLOCATION = 18,
+    OBJECT_NEW = 19,
     GC_START = 20,
     GC_END = 21,
+    OBJECT_FREED = 23,
     APP_EVENT = 63,
     SPAN_BEGIN = 64,
     SPAN_END = 65,
@@ -70,6 +74,8 @@ struct session {
     uint64_t began;
     struct stacks *stacks; /* NULL if none are wanted */
     struct samples *samples; /* the same */
+    struct allocations *allocations; /* the same */
+    struct objects *objects; /* the same */
     pthread_mutex_t lock; /* of what follows */
     struct chunk threads;
     struct chunk strings;
@@ -127,6 +133,12 @@ uint64_t spool_stacks_wanted(struct session *s);
 /* After how much CPU time of a thread on its stack is wanted, in ns; 0: never. */
 uint64_t spool_samples_wanted(struct session *s);
 
+/* After how many bytes that a thread allocates, on average, the allocation is sampled; 0: never. */
+uint64_t spool_allocations_wanted(struct session *s);
+
+/* Text of METHODS_TEXT bytes: filters of methods, and classes whose objects are wanted; NUL-terminated if it is shorter. */
+const char *spool_methods(struct session *s);
+
 /* Writes an event into a chunk that is the caller's and of which it is the only writer. */
 void spool_emit_into(struct session *s, struct chunk *chunk, uint64_t ts, uint32_t type, uint32_t c, uint64_t a,
                      uint64_t b);
@@ -143,5 +155,8 @@ void spool_spared_stack(struct session *s);
 /* The same of samples. Safe in a signal's handler. */
 void spool_lost_sample(struct session *s);
 void spool_spared_sample(struct session *s);
+
+/* Counts a sample of an allocation that was not taken for what it costs. */
+void spool_spared_allocation(struct session *s);
 
 #endif

@@ -20,6 +20,7 @@
 
 #include "about.h"
 #include "budget.h"
+#include "objects.h"
 
 enum {
     MAX_FRAMES = 65536,
@@ -76,7 +77,7 @@ struct tables {
 
 int stacks_start(struct session *s) {
     uint64_t least = spool_stacks_wanted(s);
-    if (least == 0 && spool_samples_wanted(s) == 0) {
+    if (least == 0 && spool_samples_wanted(s) == 0 && spool_allocations_wanted(s) == 0 && !objects_wanted(s)) {
         return 1;
     }
     struct stacks *all = calloc(1, sizeof *all);
@@ -139,23 +140,6 @@ static uint64_t since(struct session *s, uint64_t speaker, enum wait wait, uint6
 
 /* ---- frames ---- */
 
-/* Cuts off what makes classes of one kind differ that the JVM or the JDK makes as it goes: the address of a
- * hidden class, the numbers of lambdas, proxies and reflective accessors. */
-static void generalise(char *class) {
-    char *hidden = strstr(class, ".0x");
-    if (hidden != NULL) {
-        *hidden = '\0';
-    }
-    char *lambda = strstr(class, "$$Lambda");
-    if (lambda != NULL) {
-        lambda[strlen("$$Lambda")] = '\0';
-    } else if (strstr(class, "$Proxy") != NULL || strstr(class, ".reflect.Generated") != NULL) {
-        for (size_t end = strlen(class); end > 0 && class[end - 1] >= '0' && class[end - 1] <= '9'; end--) {
-            class[end - 1] = '\0';
-        }
-    }
-}
-
 static const char *const UNKNOWN_METHOD = "(unknown method)";
 
 static int32_t line_of(jmethodID method, jlocation at) {
@@ -202,7 +186,7 @@ static int describe(struct session *s, JNIEnv *jni, const jvmtiFrameInfo *of, st
         (*jvmti)->GetMethodDeclaringClass(jvmti, of->method, &class) == JVMTI_ERROR_NONE &&
         (*jvmti)->GetClassSignature(jvmti, class, &signature, NULL) == JVMTI_ERROR_NONE) {
         char *type = about_class_name(signature);
-        generalise(type);
+        about_generalise(type);
         snprintf(name, sizeof name, "%s.%s", type, method);
         frame->name = spool_string(s, name);
         if ((*jvmti)->GetSourceFileName(jvmti, class, &source) == JVMTI_ERROR_NONE) {
@@ -299,7 +283,7 @@ uint32_t stacks_id(struct session *s, JNIEnv *jni, const jvmtiFrameInfo *frames,
     return id;
 }
 
-static uint32_t take(struct session *s, JNIEnv *jni, jthread thread) {
+uint32_t stacks_take(struct session *s, JNIEnv *jni, jthread thread) {
     jvmtiFrameInfo frames[MAX_DEPTH];
     jint count = 0;
     /* Not NULL for the thread itself: from 21 on the JVM would stop the mounts of all virtual threads. */
@@ -327,7 +311,7 @@ uint32_t stacks_wait_ended(struct session *s, JNIEnv *jni, jthread thread, uint6
         return 0;
     }
     uint64_t before = budget_cpu_ns();
-    uint32_t id = take(s, jni, thread);
+    uint32_t id = stacks_take(s, jni, thread);
     budget_pay(&s->stacks->budget, now, budget_cpu_ns() - before);
     return id;
 }

@@ -25,7 +25,7 @@ enum { STACK_UNKNOWN_METHOD = 0, STACK_IN_COLLECTION = 1, STACK_IN_DEOPTIMIZATIO
 /* What a thread waits in: at most one of each at a time. */
 enum wait { IN_ENTER, IN_WAIT, IN_PARK, WAITS };
 
-/* Makes room for the session's stacks, of waits or of what runs, if any are wanted; 0 if there is none.
+/* Makes room for the session's stacks, of waits, of what runs or of what allocates, if any are wanted; 0 if there is none.
  * Before the session begins. */
 int stacks_start(struct session *s);
 
@@ -38,6 +38,9 @@ void stacks_wait_begins(struct session *s, uint64_t speaker, enum wait wait, uin
 /* It has waited. Returns the id of its stack; 0 if the wait was too short, or its stack is lost or too dear now. */
 uint32_t stacks_wait_ended(struct session *s, JNIEnv *jni, jthread thread, uint64_t speaker, enum wait wait,
                            uint64_t now);
+
+/* Id of the calling thread's stack; 0 if it has no frame of Java, or if its stack is lost. Of a session with room for stacks. */
+uint32_t stacks_take(struct session *s, JNIEnv *jni, jthread thread);
 
 /* Id of a stack, the innermost frame first; 0 if there is no room for it. Of a session with room for stacks. */
 uint32_t stacks_id(struct session *s, JNIEnv *jni, const jvmtiFrameInfo *frames, jint count);

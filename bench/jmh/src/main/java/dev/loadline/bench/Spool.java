@@ -26,6 +26,8 @@ final class Spool {
     private static final int AT_LOST = 32;
     private static final int AT_STATE = 48;
     private static final int AT_STACKS = 88;
+    private static final int AT_ALLOCATIONS = 160;
+    private static final int AT_SPARED_ALLOCATIONS = 168;
     private static final int AT_METHOD_SHORTEST = 136;
     private static final int AT_METHOD_CPU = 144;
     private static final int AT_METHODS = 192;
@@ -36,6 +38,7 @@ final class Spool {
     private final Path directory;
     private RandomAccessFile control;
     private long lost;
+    private long spared;
 
     private Spool(Path directory) {
         this.directory = directory;
@@ -49,6 +52,11 @@ final class Spool {
     /** A recording of all levels, with stacks of waits of this length and longer; 0: of none. */
     static Spool start(long stacksNs) throws Exception {
         return start(header().putLong(AT_STACKS, stacksNs));
+    }
+
+    /** A recording of all levels that samples allocations after so many bytes; 0: never. */
+    static Spool allocations(long everyBytes) throws Exception {
+        return start(header().putLong(AT_ALLOCATIONS, everyBytes));
     }
 
     /** A recording of all levels and of the methods that these filters take, a line each. */
@@ -83,6 +91,7 @@ final class Spool {
         await(STOPPED);
         control.close();
         lost = read(AT_LOST).getLong();
+        spared = read(AT_SPARED_ALLOCATIONS).getLong();
         try (Stream<Path> files = Files.walk(directory)) {
             for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
                 Files.delete(file);
@@ -93,6 +102,12 @@ final class Spool {
     void failIfLost() {
         if (lost > 0) {
             throw new IllegalStateException(lost + " events were lost: iterations are too long for a spool of " + SIZE);
+        }
+    }
+
+    void failIfSpared() {
+        if (spared > 0) {
+            throw new IllegalStateException(spared + " samples were left out for what they cost: iterations are too long");
         }
     }
 

@@ -8,6 +8,8 @@ import java.io.IOException;
 final class MethodRequest {
     /** In front of a line that filters threads. */
     private static final char OF_THREADS = '\t';
+    /** In front of a line that names a class whose objects are wanted: the native half's business. */
+    private static final char OF_CLASSES = '+';
 
     /** Filters of methods, a line each; empty if none are to be recorded. */
     final String methods;
@@ -28,7 +30,11 @@ final class MethodRequest {
         StringBuilder methods = new StringBuilder();
         StringBuilder threads = new StringBuilder();
         for (String line : header.methods().split("\n")) {
-            boolean ofThreads = !line.isEmpty() && line.charAt(0) == OF_THREADS;
+            char first = line.isEmpty() ? '\0' : line.charAt(0);
+            if (first == OF_CLASSES) {
+                continue;
+            }
+            boolean ofThreads = first == OF_THREADS;
             StringBuilder to = ofThreads ? threads : methods;
             to.append(to.length() == 0 ? "" : "\n").append(ofThreads ? line.substring(1) : line);
         }

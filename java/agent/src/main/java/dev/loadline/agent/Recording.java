@@ -47,7 +47,7 @@ final class Recording {
     private Hooks hooks;
     private AppLink application;
     private GcNotifications collections;
-    private SafepointLog safepoints;
+    private VmLog log;
     private int control = -1;
 
     private Recording(SpoolHeader header, Instrumentation instrumentation) {
@@ -185,7 +185,7 @@ final class Recording {
                 warn(missing);
             }
             collections = GcNotifications.start(this::warn);
-            safepoints = SafepointLog.start(new File(directory, "vm.log"), instrumentation, this::warn);
+            log = VmLog.start(new File(directory, "vm.log"), header.vmLog(), instrumentation, this::warn);
         }
         tellWarnings();
         header.state(SpoolHeader.RECORDING);
@@ -224,8 +224,8 @@ final class Recording {
         if (collections != null) {
             collections.stop();
         }
-        if (safepoints != null) {
-            safepoints.stop();
+        if (log != null) {
+            log.stop();
         }
         if (application != null) {
             application.disconnect();

@@ -45,6 +45,7 @@ final class SpoolHeader {
     private static final int AT_MODE = 76;
     private static final int AT_METHOD_SHORTEST = 136;
     private static final int AT_METHOD_CPU = 144;
+    private static final int AT_VM_LOG = 176;
     private static final int AT_METHODS = 192;
     private static final int AT_LIBRARY = 1024;
     private static final int AT_MESSAGE = 2048;
@@ -111,6 +112,11 @@ final class SpoolHeader {
     /** Whether invocations have their CPU time. */
     boolean methodCpu() throws IOException {
         return int32(read(AT_METHOD_CPU, 4), 0) != 0;
+    }
+
+    /** What more the JVM's log is to say: bits of {@link VmLog}. */
+    int vmLog() throws IOException {
+        return int32(read(AT_VM_LOG, 4), 0);
     }
 
     private String readText(int at, int length) throws IOException {

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.loadline.agent.boot.Type;
+import dev.loadline.agent.programs.Allocations;
 import dev.loadline.agent.programs.Churn;
 import dev.loadline.agent.testing.Spool;
 import dev.loadline.agent.testing.Spool.Event;
@@ -11,8 +12,10 @@ import dev.loadline.agent.testing.Target;
 import dev.loadline.agent.testing.TestRecorder;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledForJreRange;
+import org.junit.jupiter.api.condition.JRE;
 
-/** Samples of what runs on the CPUs. */
+/** Samples of what runs on the CPUs, and of what is allocated. */
 class SamplesIT {
     private static final String HOT = Churn.class.getName() + ".burn(Churn.java:";
     private static final long EVERY_NS = 4_000_000;
@@ -54,6 +57,101 @@ class SamplesIT {
                 assertTrue(recorder.stop().of(Type.SAMPLE).isEmpty());
             }
             assertEquals("", target.errors().replaceAll("(?m)^WARNING:.*\\R?", ""));
+        }
+    }
+
+    private static final String SITE = Allocations.class.getName() + ".";
+    private static final String SMALL = Allocations.Small.class.getName();
+    private static final long INTERVAL = 64 << 10;
+
+    private static long bytes(List<Event> samples) {
+        return samples.stream().mapToLong(Event::a).sum();
+    }
+
+    /** What samples of a class in a method stand for is what was allocated, within four standard errors and the first samples' reach. */
+    private static void assertEstimate(Spool spool, String method, String type, double size) {
+        List<Event> its = spool.where(e -> e.type() == Type.ALLOCATION && spool.stack(e).get(0).startsWith(SITE + method + "("));
+        assertTrue(its.stream().allMatch(e -> type.equals(e.c()) && (e.b() & 0xFFFF_FFFFL) * 8 == size), its::toString);
+        double seen = 1 - Math.exp(-size / INTERVAL);
+        double error = Math.sqrt((1 - seen) / seen * size / Allocations.MUCH);
+        double off = (double) bytes(its) / Allocations.MUCH - 1;
+        assertTrue(Math.abs(off) < 4 * error + 0.02, () -> method + " is off by " + off + ", standard error " + error);
+    }
+
+    @Test
+    void what_samples_stand_for_is_what_was_allocated_by_class_and_method() throws Exception {
+        try (Target target = Target.start(Allocations.class)) {
+            Spool spool;
+            try (TestRecorder recorder = TestRecorder.prepare().allocations(INTERVAL)) {
+                recorder.record(target.pid());
+                target.tell("all");
+                spool = recorder.stop();
+            }
+            assertEquals("", spool.message);
+            assertEquals(0, spool.lostStacks);
+            assertEstimate(spool, "small", SMALL, 32);
+            assertEstimate(spool, "array", "[B", 1_000);
+            assertEstimate(spool, "chunk", "[S", 1 << 16);
+            assertEstimate(spool, "large", "[I", 400_000);
+            // Another agent may sample from here on, and so may the next recording; one that does not want it has none.
+            try (TestRecorder recorder = TestRecorder.prepare()) {
+                recorder.record(target.pid());
+                target.tell("all");
+                assertTrue(recorder.stop().of(Type.ALLOCATION).isEmpty());
+            }
+            try (TestRecorder recorder = TestRecorder.prepare().allocations(1 << 20)) {
+                recorder.record(target.pid());
+                target.tell("all");
+                spool = recorder.stop();
+            }
+            assertEquals("", spool.message);
+            assertTrue(spool.of(Type.ALLOCATION).size() > 100, "a second recording samples too");
+        }
+    }
+
+    @Test
+    void allocations_are_sampled_while_threads_and_classes_come_and_go() throws Exception {
+        try (Target target = Target.start(Churn.class)) {
+            try (TestRecorder recorder = TestRecorder.prepare().allocations(1 << 10).sampling(EVERY_NS)) {
+                recorder.record(target.pid());
+                target.tell("1500");
+                assertTrue(recorder.stop().of(Type.ALLOCATION).size() > 100);
+            }
+            target.tell("100");
+        }
+    }
+
+    @Test
+    @EnabledForJreRange(min = JRE.JAVA_21, disabledReason = "virtual threads came with Java 21")
+    void what_a_virtual_thread_allocates_is_its_own() throws Exception {
+        try (Target target = Target.start(Allocations.class);
+                TestRecorder recorder = TestRecorder.prepare().allocations(INTERVAL)) {
+            recorder.record(target.pid());
+            long id = Long.parseLong(target.tell("virtual"));
+            Spool spool = recorder.stop();
+            List<Event> its = spool.where(e -> e.type() == Type.ALLOCATION && e.virtual() == id);
+            double off = (double) bytes(its) / Allocations.MUCH - 1;
+            assertTrue(Math.abs(off) < 0.12, () -> "off by " + off);
+        }
+    }
+
+    @Test
+    void every_object_of_a_chosen_class_is_told_with_its_end() throws Exception {
+        try (Target target = Target.start(Allocations.class);
+                TestRecorder recorder = TestRecorder.prepare().methods("+" + SMALL, false, 0)) {
+            recorder.record(target.pid());
+            target.tell("keep");
+            Spool spool = recorder.stop();
+            assertEquals("", spool.message);
+            List<Event> made = spool.of(Type.OBJECT_NEW);
+            assertEquals(Allocations.MANY, made.size());
+            assertTrue(made.stream().allMatch(e -> SMALL.equals(e.c()) && (e.b() & 0xFFFF_FFFFL) * 8 == 32));
+            assertEquals(Allocations.MANY, made.stream().map(Event::a).distinct().count());
+            assertTrue(spool.stack(made.get(0)).get(0).startsWith(SITE + "keep("), () -> spool.stack(made.get(0)).toString());
+            List<Event> freed = spool.of(Type.OBJECT_FREED);
+            assertEquals(Allocations.MANY - Allocations.KEPT, freed.size());
+            assertTrue(made.stream().map(Event::a).toList().containsAll(freed.stream().map(Event::a).toList()));
+            assertTrue(spool.of(Type.ALLOCATION).isEmpty());
         }
     }
 }

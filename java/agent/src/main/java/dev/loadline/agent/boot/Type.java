@@ -15,9 +15,12 @@ public final class Type {
     public static final int UNPARKED = 15;
     public static final int GOES_ON = 16;
     public static final int SAMPLE = 17;
+    public static final int ALLOCATION = 18;
+    public static final int OBJECT_NEW = 19;
     public static final int GC_START = 20;
     public static final int GC_END = 21;
     public static final int GC_INFO = 22;
+    public static final int OBJECT_FREED = 23;
     public static final int CONN_OPEN = 30;
     public static final int CONN_CLOSE = 31;
     public static final int QUEUED = 32;

@@ -29,6 +29,7 @@ public final class Spool {
     public final long lostStrings;
     public final long lostStacks;
     public final long lostSamples;
+    public final long sparedAllocations;
     public final long callsLeftOut;
     public final long begin;
     public final long end;
@@ -48,6 +49,7 @@ public final class Spool {
         lostStrings = file.getLong(40);
         lostStacks = file.getLong(96);
         lostSamples = file.getLong(120);
+        sparedAllocations = file.getLong(168);
         callsLeftOut = file.getLong(152);
         begin = file.getLong(56);
         end = file.getLong(64);

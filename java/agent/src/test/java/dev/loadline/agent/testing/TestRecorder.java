@@ -27,6 +27,8 @@ public final class TestRecorder implements AutoCloseable {
     /** Waits of this length have stacks. */
     private static final long STACKS_NS = 10_000_000;
     private static final int AT_SAMPLES = 112;
+    private static final int AT_ALLOCATIONS = 160;
+    private static final int AT_VM_LOG = 176;
     private static final int AT_METHOD_SHORTEST = 136;
     private static final int AT_METHODS = 192;
     private static final int METHODS_TEXT = 832;
@@ -59,8 +61,28 @@ public final class TestRecorder implements AutoCloseable {
 
     /** What runs is sampled too, after so much CPU time of a thread. */
     public TestRecorder sampling(long everyNs) throws IOException {
+        return put(AT_SAMPLES, everyNs);
+    }
+
+    /** Allocations are sampled too, after so many bytes of a thread's. */
+    public TestRecorder allocations(long everyBytes) throws IOException {
+        return put(AT_ALLOCATIONS, everyBytes);
+    }
+
+    /** The JVM's log is made, which says this beside safepoints: bits. */
+    public TestRecorder log(long bits) throws IOException {
+        Files.createFile(log());
+        return put(AT_VM_LOG, bits);
+    }
+
+    /** What the JVM's log says. */
+    public Path log() {
+        return directory.resolve("vm.log");
+    }
+
+    private TestRecorder put(int at, long value) throws IOException {
         try (FileChannel file = FileChannel.open(spool(), StandardOpenOption.WRITE)) {
-            file.write(ByteBuffer.allocate(Long.BYTES).order(ByteOrder.LITTLE_ENDIAN).putLong(0, everyNs), AT_SAMPLES);
+            file.write(ByteBuffer.allocate(Long.BYTES).order(ByteOrder.LITTLE_ENDIAN).putLong(0, value), at);
         }
         return this;
     }
