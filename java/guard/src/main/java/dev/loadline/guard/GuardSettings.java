@@ -42,11 +42,13 @@ import java.util.stream.Stream;
  * @param sessionRequests requests of one session
  * @param trustedProxies proxies that are believed
  * @param clientHeader in which they name the client
+ * @param proxyProtocol whether they do so before the first byte of a connection
  */
 public record GuardSettings(Mode mode, Refusal refusal, Addresses exempt, PathPatterns high, PathPatterns low,
                             PathPatterns health, Duration retryAfter, String page, double pageShare, double probeShare, double cpus,
                             CpuRequest cpuRequest, boolean fewerWorkers, Duration fullCost, Duration resumedCost, Objective objective, Duration helloTimeout, int ticketReuse, int badClaims,
-                            List<String> sessionCookies, int sessionRequests, Addresses trustedProxies, String clientHeader) {
+                            List<String> sessionCookies, int sessionRequests, Addresses trustedProxies, String clientHeader,
+                            ProxyProtocol proxyProtocol) {
 
     private static final Duration DAY = Duration.ofDays(1);
     private static final Pattern TOKEN = Pattern.compile("[!#$%&'*+.^_`|~0-9A-Za-z-]+");
@@ -116,7 +118,20 @@ public record GuardSettings(Mode mode, Refusal refusal, Addresses exempt, PathPa
             read.duration(Option.HELLO_TIMEOUT, Duration.ofMillis(100), DAY),
             (int) read.number(Option.TICKET_REUSE, 1, 1e9), (int) read.number(Option.BAD_CLAIMS, 1, 1e9),
             read.tokens(Option.SESSION_COOKIES), (int) read.number(Option.SESSION_REQUESTS, 1, 1e9),
-            read.parsed(Option.TRUSTED_PROXIES, Addresses::parse), read.token(Option.CLIENT_HEADER));
+            read.parsed(Option.TRUSTED_PROXIES, Addresses::parse), read.token(Option.CLIENT_HEADER), read.proxyProtocol());
+    }
+
+    /**
+     * These, for a server that reads the PROXY protocol itself.
+     *
+     * @param instead what is to be done there
+     * @throws IllegalArgumentException saying so, when the guard was to read it
+     */
+    public GuardSettings withoutProxyProtocol(String instead) {
+        if (proxyProtocol != ProxyProtocol.OFF) {
+            throw new IllegalArgumentException("guard: " + Option.PROXY_PROTOCOL.key() + " is of Tomcat's connector alone: " + instead);
+        }
+        return this;
     }
 
     private record Reader(Map<Option, String> values) {
@@ -200,6 +215,16 @@ public record GuardSettings(Mode mode, Refusal refusal, Addresses exempt, PathPa
                 throw wrong(option, "the name of a header, such as X-Forwarded-For");
             }
             return name;
+        }
+
+        /** Who believes nobody has nobody to listen to. */
+        ProxyProtocol proxyProtocol() {
+            ProxyProtocol value = oneOf(Option.PROXY_PROTOCOL, ProxyProtocol.class);
+            if (value != ProxyProtocol.OFF && Addresses.parse(text(Option.TRUSTED_PROXIES)).isEmpty()) {
+                throw new IllegalArgumentException("guard: " + Option.PROXY_PROTOCOL.key() + " is '" + text(Option.PROXY_PROTOCOL) + "', and "
+                    + Option.TRUSTED_PROXIES.key() + " is empty: name the addresses of the proxies whose headers are to be believed");
+            }
+            return value;
         }
 
         String page() {

@@ -14,6 +14,8 @@ import java.util.function.Supplier;
  * thread that works for it, and {@link #ended} when its answer is complete. No method throws.
  */
 public final class GuardedRequest extends Candidate implements RequestView {
+    private static final ThreadLocal<Boolean> ANSWERED = new ThreadLocal<>();
+
     private final RequestGate gate;
     private final ServerRequest request;
     private final LongAdder cpuNanos = new LongAdder();
@@ -30,6 +32,20 @@ public final class GuardedRequest extends Candidate implements RequestView {
     GuardedRequest(RequestGate gate, ServerRequest request) {
         this.gate = gate;
         this.request = request;
+    }
+
+    /** The request that this thread serves is answered for, from now on or not any more: a filter inside of that leaves it alone. */
+    public static void answersHere(boolean answers) {
+        if (answers) {
+            ANSWERED.set(Boolean.TRUE);
+        } else {
+            ANSWERED.remove();
+        }
+    }
+
+    /** Whether a gate outside has decided about the request that this thread serves. */
+    public static boolean isAnsweredFor() {
+        return ANSWERED.get() != null;
     }
 
     /** Whether it is to be answered 503. */

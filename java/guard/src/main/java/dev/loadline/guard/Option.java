@@ -30,8 +30,10 @@ enum Option {
     BAD_CLAIMS("badClaims", "20", "claims of one address that were not good, or left in mid-handshake, in 10 s, before it is barred while refusing"),
     SESSION_COOKIES("sessionCookies", "JSESSIONID, SESSION", "of requests: cookies by which a session is known, beside the server's own and Authorization"),
     SESSION_REQUESTS("sessionRequests", "200", "of requests: so many of one session in 10 s are of a session under way, while refusing; more begin new ones"),
-    TRUSTED_PROXIES("trustedProxies", "", "of requests: addresses and networks of proxies that are believed when they name the client"),
-    CLIENT_HEADER("clientHeader", "X-Forwarded-For", "of requests: header in which trusted proxies name the client: X-Forwarded-For, Forwarded, or one with an address");
+    TRUSTED_PROXIES("trustedProxies", "", "addresses and networks of proxies that are believed when they name the client: of requests, by clientHeader; of connections, by proxyProtocol"),
+    CLIENT_HEADER("clientHeader", "X-Forwarded-For", "of requests: header in which trusted proxies name the client: X-Forwarded-For, Forwarded, or one with an address"),
+    PROXY_PROTOCOL("proxyProtocol", "off", "of Tomcat's TLS connections: whether those of trusted proxies begin with a header of the PROXY protocol, v1 or v2: off, required,"
+        + " or optional (one without is the proxy's own)");
 
     private final String key;
     private final String byDefault;

@@ -51,6 +51,18 @@ class GuardSettingsTest {
     }
 
     @Test
+    void the_proxy_protocol_needs_to_know_who_may_speak_it() {
+        assertEquals(ProxyProtocol.OFF, GuardSettings.defaults().proxyProtocol());
+        GuardSettings settings = GuardSettings.of("proxyProtocol=optional; trustedProxies=10.0.0.0/8");
+        assertEquals(ProxyProtocol.OPTIONAL, settings.proxyProtocol());
+        assertEquals("guard: proxyProtocol is 'required', and trustedProxies is empty: name the addresses of the proxies whose headers are to be believed",
+            wrong("proxyProtocol=required"));
+        assertEquals("guard: proxyProtocol is 'on'; it must be one of off, required, optional", wrong("proxyProtocol=on; trustedProxies=::1"));
+        assertEquals("guard: proxyProtocol is of Tomcat's connector alone: do that",
+            assertThrows(IllegalArgumentException.class, () -> settings.withoutProxyProtocol("do that")).getMessage());
+    }
+
+    @Test
     void an_option_that_is_gone_says_what_is_in_its_place() {
         assertEquals("guard: the option targetWaiting is gone: how long requests may wait follows from objective, such as"
             + " objective=p95=250ms", wrong("targetWaiting=6"));

@@ -31,6 +31,7 @@ import org.eclipse.jetty.io.Content;
 import org.eclipse.jetty.server.Handler;
 import org.eclipse.jetty.server.HttpConfiguration;
 import org.eclipse.jetty.server.HttpConnectionFactory;
+import org.eclipse.jetty.server.ProxyConnectionFactory;
 import org.eclipse.jetty.server.Request;
 import org.eclipse.jetty.server.Response;
 import org.eclipse.jetty.server.SecureRequestCustomizer;
@@ -94,6 +95,11 @@ class JettyTest {
         private final Supplier<Guard> guard;
 
         CoreServer(int port, String options, boolean tls) throws Exception {
+            this(port, options, tls, false);
+        }
+
+        /** @param proxied whether a proxy is to say whose a connection is */
+        CoreServer(int port, String options, boolean tls, boolean proxied) throws Exception {
             server.setHandler(new CoreShop());
             var configuration = new HttpConfiguration();
             var http = new HttpConnectionFactory(configuration);
@@ -104,8 +110,11 @@ class JettyTest {
                 keys.setKeyStorePassword(Tls.PASSWORD);
                 var alpn = new ALPNServerConnectionFactory();
                 alpn.setDefaultProtocol(http.getProtocol());
-                connector = new ServerConnector(server, 1, 1, new SslConnectionFactory(keys, alpn.getProtocol()), alpn,
-                    new HTTP2ServerConnectionFactory(configuration), http);
+                var ssl = new SslConnectionFactory(keys, alpn.getProtocol());
+                connector = new ServerConnector(server, 1, 1, ssl, alpn, new HTTP2ServerConnectionFactory(configuration), http);
+                if (proxied) {
+                    connector.addFirstConnectionFactory(new ProxyConnectionFactory(ssl.getProtocol()));
+                }
                 ConnectionGuard installed = ConnectionGuard.install(connector, options);
                 guard = installed::guard;
             } else {
@@ -168,6 +177,11 @@ class JettyTest {
     }
 
     @Test
+    void the_address_that_a_proxy_names_is_the_clients() throws Exception {
+        TlsScenario.behindProxy((port, options) -> new CoreServer(port, options, true, true));
+    }
+
+    @Test
     void a_crowd_of_new_connections_breaks_no_session_that_is_there() throws Exception {
         TlsScenario.crowd((port, options) -> new CoreServer(port, options, true));
     }
@@ -187,6 +201,8 @@ class JettyTest {
     void a_connector_without_tls_is_not_guarded_and_a_wrong_option_is_named() {
         var connector = new ServerConnector(new Server());
         assertTrue(assertThrows(IllegalArgumentException.class, () -> ConnectionGuard.install(connector, "")).getMessage().contains("GuardHandler"));
+        assertTrue(assertThrows(IllegalArgumentException.class, () -> ConnectionGuard.install(connector, "proxyProtocol=required; trustedProxies=::1"))
+            .getMessage().contains("ProxyConnectionFactory"));
         assertTrue(assertThrows(IllegalArgumentException.class, () -> new GuardHandler("objective=soon")).getMessage().contains("objective: 'soon'"));
     }
 

@@ -67,10 +67,16 @@ final class Tls {
 
     /** @param halting whether its first message comes in two parts, some time apart */
     static SSLSocket connect(SSLContext context, InetAddress from, int port, boolean halting) throws IOException {
+        return connect(context, from, port, halting, new byte[0]);
+    }
+
+    /** @param header what a proxy writes before the first byte of its client */
+    static SSLSocket connect(SSLContext context, InetAddress from, int port, boolean halting, byte[] header) throws IOException {
         var plain = halting ? new Halting() : new Socket();
         plain.bind(new InetSocketAddress(from, 0));
         plain.connect(new InetSocketAddress("127.0.0.1", port), 20_000);
         plain.setSoTimeout(20_000);
+        plain.getOutputStream().write(header);
         return (SSLSocket) context.getSocketFactory().createSocket(plain, "127.0.0.1", port, true);
     }
 

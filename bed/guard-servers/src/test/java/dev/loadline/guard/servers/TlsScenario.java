@@ -99,6 +99,18 @@ final class TlsScenario {
         }
     }
 
+    /** All come through one proxy: what the guard knows of addresses it knows of those that the proxy names. */
+    static void behindProxy(Start start) throws Exception {
+        try (var server = start.at(0, NO_ROOM)) {
+            BusyForTest.makeBusy(server.guard());
+            assertEquals(200, stranger(server).behindProxy("203.0.113.6").get("/health/ready").status());
+            assertEquals(503, stranger(server).behindProxy("203.0.113.5").get("/").status(), "it had its try, as a probe might");
+            assertThrows(IOException.class, () -> stranger(server).behindProxy("203.0.113.5").get("/health/ready"));
+            assertEquals(200, stranger(server).behindProxy("203.0.113.6").get("/health/ready").status(), "its neighbour's fault is not its own");
+            assertEquals(0, server.guard().figures().getErrors());
+        }
+    }
+
     /** Its address asked for a health path when there was room. */
     private static void probes(ShopServer server) throws Exception {
         assertEquals(200, stranger(server).get("/health/live").status());

@@ -106,9 +106,15 @@ class UndertowTest {
         private final Undertow undertow;
 
         TlsServer(int port, String options) throws Exception {
+            this(port, options, false);
+        }
+
+        /** @param proxied whether a proxy is to say whose a connection is */
+        TlsServer(int port, String options, boolean proxied) throws Exception {
             guard = new ConnectionGuard(Tls.ofServer(), HandlerServer::serve, options);
-            undertow = Undertow.builder().addHttpsListener(port, "127.0.0.1", guard.sslContext()).setServerOption(UndertowOptions.ENABLE_HTTP2, true)
-                .setHandler(guard).build();
+            var listener = new Undertow.ListenerBuilder().setType(Undertow.ListenerType.HTTPS).setPort(port).setHost("127.0.0.1")
+                .setSslContext(guard.sslContext()).setUseProxyProtocol(proxied);
+            undertow = Undertow.builder().addListener(listener).setServerOption(UndertowOptions.ENABLE_HTTP2, true).setHandler(guard).build();
             undertow.start();
         }
 
@@ -133,6 +139,11 @@ class UndertowTest {
     @Test
     void new_connections_are_told_apart_before_any_cryptography() throws Exception {
         TlsScenario.lanes(TlsServer::new, false);
+    }
+
+    @Test
+    void the_address_that_a_proxy_names_is_the_clients() throws Exception {
+        TlsScenario.behindProxy((port, options) -> new TlsServer(port, options, true));
     }
 
     @Test

@@ -29,6 +29,7 @@ final class Visitor {
     private final int port;
     private final SSLContext tls;
     private InetAddress from = InetAddress.getLoopbackAddress();
+    private byte[] header = {};
     private boolean halting;
     private String cookie;
 
@@ -45,6 +46,12 @@ final class Visitor {
     /** Comes from this address of the loopback. */
     Visitor from(String address) throws UnknownHostException {
         from = InetAddress.getByName(address);
+        return this;
+    }
+
+    /** Comes through a proxy, which says by the PROXY protocol that it is of this address. */
+    Visitor behindProxy(String address) {
+        header = ("PROXY TCP4 " + address + " 127.0.0.1 4711 443\r\n").getBytes(StandardCharsets.US_ASCII);
         return this;
     }
 
@@ -66,7 +73,7 @@ final class Visitor {
 
     private Socket connect() throws IOException {
         if (tls != null) {
-            return Tls.connect(tls, from, port, halting);
+            return Tls.connect(tls, from, port, halting, header);
         }
         var socket = new Socket("127.0.0.1", port);
         socket.setSoTimeout(20_000);

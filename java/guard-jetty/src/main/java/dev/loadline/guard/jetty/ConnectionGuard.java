@@ -40,7 +40,8 @@ public final class ConnectionGuard {
      * @throws IllegalStateException when the server runs already
      */
     public static ConnectionGuard install(ServerConnector connector, String options) {
-        var made = new ConnectionGuard(connector, GuardSettings.of(options));
+        var made = new ConnectionGuard(connector, GuardSettings.of(options)
+            .withoutProxyProtocol("give the connector Jetty's ProxyConnectionFactory as its first, which the guard heeds"));
         if (connector.isRunning() || connector.getServer().isRunning()) {
             throw new IllegalStateException("loadline-guard: install it before the server starts: " + connector + " runs already");
         }

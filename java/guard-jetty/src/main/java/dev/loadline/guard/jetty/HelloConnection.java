@@ -12,6 +12,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import org.eclipse.jetty.io.AbstractConnection;
+import org.eclipse.jetty.io.Connection;
 import org.eclipse.jetty.io.EndPoint;
 import org.eclipse.jetty.io.ssl.SslConnection;
 import org.eclipse.jetty.server.Connector;
@@ -23,7 +24,7 @@ import org.eclipse.jetty.util.BufferUtil;
  * that accepted it, where a busy server finds the hello there already, or on the selector's; never blocks. Who hears it holds its
  * monitor, so that nobody closes it meanwhile for being slow.
  */
-final class HelloConnection extends AbstractConnection implements SlowHellos.Greeter {
+final class HelloConnection extends AbstractConnection implements SlowHellos.Greeter, Connection.UpgradeTo {
     private static final int FIRST_BYTES = 2_048;
 
     private final Connector connector;
@@ -34,6 +35,8 @@ final class HelloConnection extends AbstractConnection implements SlowHellos.Gre
     private final long beginNanos = System.nanoTime();
     /** All that was read, as Jetty has its buffers: between position and limit. */
     private ByteBuffer read = BufferUtil.allocate(FIRST_BYTES);
+    /** How much of that has been heard. */
+    private int heard;
     private volatile boolean awaited = true;
     private volatile boolean goesOn;
 
@@ -49,6 +52,13 @@ final class HelloConnection extends AbstractConnection implements SlowHellos.Gre
     @Override
     public InvocationType getInvocationType() {
         return InvocationType.NON_BLOCKING; // so that the selector's thread calls it
+    }
+
+    /** Another connection was before it, that of the PROXY protocol, and has read beyond its own bytes. */
+    @Override
+    public void onUpgradeTo(ByteBuffer left) {
+        read = BufferUtil.ensureCapacity(read, left.remaining());
+        BufferUtil.append(read, left);
     }
 
     @Override
@@ -90,8 +100,8 @@ final class HelloConnection extends AbstractConnection implements SlowHellos.Gre
 
     private Action decide() {
         try {
-            while (true) {
-                int before = read.remaining();
+            Action decided = read.hasRemaining() ? hearRead() : null;
+            while (decided == null) {
                 if (BufferUtil.space(read) == 0) {
                     read = BufferUtil.ensureCapacity(read, 2 * read.capacity());
                 }
@@ -99,18 +109,22 @@ final class HelloConnection extends AbstractConnection implements SlowHellos.Gre
                 if (filled <= 0) {
                     return filled < 0 ? Action.CLOSE : null;
                 }
-                ByteBuffer fresh = read.duplicate();
-                Action decided = greeting.hear(fresh.position(fresh.position() + before), running.guard(), connection, running.speaksTls13(), true);
-                if (decided != null) {
-                    return decided;
-                }
+                decided = hearRead();
             }
+            return decided;
         } catch (IOException e) {
             return Action.CLOSE; // the client is gone
         } catch (RuntimeException | Error e) {
             running.guard().failed(e);
             return Action.SERVE;
         }
+    }
+
+    private Action hearRead() {
+        ByteBuffer fresh = read.duplicate();
+        fresh.position(fresh.position() + heard);
+        heard = read.remaining();
+        return greeting.hear(fresh, running.guard(), connection, running.speaksTls13(), true);
     }
 
     private void act(Action decided) throws IOException {

@@ -6,6 +6,7 @@ import dev.loadline.guard.RequestClassifier;
 import dev.loadline.guard.servlet.ServletGate;
 import jakarta.servlet.ServletException;
 import java.io.IOException;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.catalina.LifecycleException;
 import org.apache.catalina.connector.Request;
 import org.apache.catalina.connector.Response;
@@ -17,6 +18,8 @@ import org.apache.catalina.valves.ValveBase;
  * the options. Before any filter; sessions are not looked up for who is refused.
  */
 public class GuardValve extends ValveBase {
+    private static final AtomicInteger RUNNING = new AtomicInteger();
+
     private String options = "";
     private String className;
     private RequestClassifier classifier;
@@ -24,6 +27,11 @@ public class GuardValve extends ValveBase {
 
     public GuardValve() {
         super(true);
+    }
+
+    /** Whether there is one: then streams of HTTP/2 are its own, and no connector's. */
+    static boolean runs() {
+        return RUNNING.get() > 0;
     }
 
     /** The options; see {@link GuardSettings#of}. With a wrong one what holds the valve does not start. */
@@ -68,6 +76,7 @@ public class GuardValve extends ValveBase {
         } catch (IllegalArgumentException e) {
             throw new LifecycleException("GuardValve: an attribute is wrong: " + e.getMessage(), e);
         }
+        RUNNING.incrementAndGet();
         super.startInternal();
     }
 
@@ -77,6 +86,7 @@ public class GuardValve extends ValveBase {
         ServletGate now = gate;
         gate = null;
         if (now != null) {
+            RUNNING.decrementAndGet();
             now.close();
         }
     }

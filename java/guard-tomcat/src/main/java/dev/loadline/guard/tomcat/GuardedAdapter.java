@@ -3,25 +3,31 @@ package dev.loadline.guard.tomcat;
 import dev.loadline.guard.BusyPage;
 import dev.loadline.guard.Guard;
 import dev.loadline.guard.GuardedConnection;
+import dev.loadline.guard.GuardedRequest;
 import dev.loadline.guard.RequestView;
 import dev.loadline.guard.Serving;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.nio.ByteBuffer;
+import java.util.function.Supplier;
 import org.apache.coyote.ActionCode;
 import org.apache.coyote.Adapter;
 import org.apache.coyote.Request;
 import org.apache.coyote.Response;
+import org.apache.tomcat.util.buf.MessageBytes;
 import org.apache.tomcat.util.net.SocketEvent;
 
 /** Answers 503 in place of the servlets where the guard says so, before anything is mapped or parsed. */
 final class GuardedAdapter implements Adapter {
     private final Adapter next;
     private final GuardedEndpoint endpoint;
+    private final Supplier<StreamGate> streams;
 
-    GuardedAdapter(Adapter next, GuardedEndpoint endpoint) {
+    /** @param streams who decides about streams of HTTP/2; null: nobody */
+    GuardedAdapter(Adapter next, GuardedEndpoint endpoint, Supplier<StreamGate> streams) {
         this.next = next;
         this.endpoint = endpoint;
+        this.streams = streams;
     }
 
     @Override
@@ -32,26 +38,45 @@ final class GuardedAdapter implements Adapter {
             learnProber(guard, request);
         }
         if (guard != null && connection != null && connection.refusesRequest(new View(request, connection))) {
-            refuse(guard, connection, response);
+            refuse(guard.busy(), connection.page(), response);
             return;
         }
-        next.service(request, response);
+        StreamGate gate = guard == null || connection != null ? null : streams.get();
+        if (gate != null && StreamGate.isStream(request)) {
+            stream(gate, request, response);
+        } else {
+            next.service(request, response);
+        }
     }
 
-    /** Streams of HTTP/2 are not told apart by connection; that their client asks for a health path is told all the same. */
+    private void stream(StreamGate gate, Request request, Response response) throws Exception {
+        GuardedRequest decided = gate.ask(request);
+        if (decided == null) {
+            next.service(request, response);
+        } else if (decided.refused()) {
+            refuse(gate.guard().busy(), false, response);
+        } else {
+            StreamGate.run(decided, request, response, () -> {
+                next.service(request, response);
+                return true;
+            });
+        }
+    }
+
+    /** Streams of HTTP/2 are not told apart by connection ({@link StreamGate} has them); that their client asks for a health path is told all the same. */
     private static void learnProber(Guard guard, Request request) throws UnknownHostException {
-        if (guard.isHealth(request.requestURI().toString())) {
+        if (guard.isHealth(text(request.requestURI()))) {
             request.action(ActionCode.REQ_HOST_ADDR_ATTRIBUTE, null);
             guard.probed(InetAddress.getByName(request.remoteAddr().toString()), null);
         }
     }
 
-    private static void refuse(Guard guard, GuardedConnection connection, Response response) throws Exception {
-        BusyPage busy = guard.busy();
+    /** @param close whether its connection is not to be used again */
+    private static void refuse(BusyPage busy, boolean close, Response response) throws Exception {
         response.setStatus(503);
         response.setHeader("Retry-After", busy.retryAfter());
         response.setHeader("Cache-Control", "no-store");
-        if (connection.page()) {
+        if (close) {
             response.setHeader("Connection", "close");
         }
         response.setContentType(busy.contentType());
@@ -60,15 +85,20 @@ final class GuardedAdapter implements Adapter {
         response.action(ActionCode.CLOSE, null);
     }
 
+    /** Leaves it as it is: in Tomcat before 10.1.11 {@code toString} makes another type of it, for which Catalina then finds no application. */
+    static String text(MessageBytes value) {
+        return value.getType() == MessageBytes.T_BYTES ? value.getByteChunk().toString() : value.toString();
+    }
+
     private record View(Request request, GuardedConnection connection) implements RequestView {
         @Override
         public String method() {
-            return request.method().toString();
+            return text(request.method());
         }
 
         @Override
         public String path() {
-            return request.requestURI().toString();
+            return text(request.requestURI());
         }
 
         @Override
@@ -94,7 +124,9 @@ final class GuardedAdapter implements Adapter {
 
     @Override
     public boolean asyncDispatch(Request request, Response response, SocketEvent status) throws Exception {
-        return next.asyncDispatch(request, response, status);
+        GuardedRequest decided = StreamGate.under(request);
+        return decided == null ? next.asyncDispatch(request, response, status)
+            : StreamGate.run(decided, request, response, () -> next.asyncDispatch(request, response, status));
     }
 
     @Override

@@ -5,11 +5,14 @@ import dev.loadline.guard.EngineLimit;
 import dev.loadline.guard.Greeting;
 import dev.loadline.guard.Guard;
 import dev.loadline.guard.GuardedConnection;
+import dev.loadline.guard.ProxyHeader;
 import dev.loadline.guard.Refusal;
 import dev.loadline.guard.Serving;
+import dev.loadline.guard.WrongProxyHeader;
 import dev.loadline.guard.cpu.VirtualThreads;
 import dev.loadline.guard.hello.ClientHello;
 import java.io.IOException;
+import java.net.InetAddress;
 import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
 import java.util.Arrays;
@@ -21,8 +24,8 @@ import org.apache.tomcat.util.net.SecureNioChannel;
 import org.apache.tomcat.util.net.SocketBufferHandler;
 
 /**
- * A TLS channel whose first bytes are read by the guard. States: greeting (the hello is not whole),
- * decided, and then as Tomcat's. Tomcat uses a channel for one connection after another;
+ * A TLS channel whose first bytes are read by the guard. States: announced (a trusted proxy is to say whose it is), greeting (the hello
+ * is not whole), decided, and then as Tomcat's. Tomcat uses a channel for one connection after another;
  * {@link GuardedSocketWrapper} and {@link Serving} are of one.
  */
 final class GuardedChannel extends SecureNioChannel {
@@ -38,6 +41,8 @@ final class GuardedChannel extends SecureNioChannel {
     private final Greeting greeting = new Greeting();
     /** The connection that it is of; null: one that began while the guard was off. */
     private volatile GuardedSocketWrapper guarded;
+    /** Who is to say whose it is, before its hello; null: nobody, or it is said. */
+    private InetAddress proxy;
     private Action action = Action.SERVE;
     /** Records of a long hello that Tomcat is not to see before it has made an engine. */
     private byte[] held;
@@ -51,6 +56,7 @@ final class GuardedChannel extends SecureNioChannel {
     public void reset(SocketChannel channel, NioSocketWrapper wrapper) throws IOException {
         super.reset(channel, wrapper);
         guarded = null;
+        proxy = null;
         action = Action.SERVE;
         held = null;
         greeting.reset();
@@ -62,6 +68,12 @@ final class GuardedChannel extends SecureNioChannel {
         guarded = wrapper;
     }
 
+    /** One of a trusted proxy begins; a header of the PROXY protocol is awaited, and then its hello. */
+    void awaitHeader(GuardedSocketWrapper wrapper, InetAddress peer) {
+        greet(wrapper, null);
+        proxy = peer;
+    }
+
     /**
      * Reads what came and decides as soon as the hello is whole. On the acceptor's or a poller's thread; never blocks.
      * Only for a connection whose hello is awaited, with its monitor held: else the guard's thread could close it, and
@@ -70,17 +82,27 @@ final class GuardedChannel extends SecureNioChannel {
     Heard hear() {
         Guard guard = endpoint.active();
         try {
-            if (guard == null) {
+            if (guard == null && proxy == null) {
                 return goOn();
             }
             int before = netInBuffer.position();
-            int read = sc.read(netInBuffer);
-            if (read < 0) {
+            if (sc.read(netInBuffer) < 0) {
                 return Heard.CLOSE;
             }
-            ByteBuffer fresh = netInBuffer.duplicate().position(before).limit(before + read);
+            if (proxy != null) {
+                if (!hearHeader(guard)) {
+                    return Heard.MORE;
+                }
+                before = 0;
+                if (guard == null) {
+                    return goOn();
+                }
+            }
+            ByteBuffer fresh = netInBuffer.duplicate().flip().position(before);
             Action decided = greeting.hear(fresh, guard, guarded.serving().connection(), endpoint.speaksTls13(), endpoint.restricts());
             return decided == null ? more() : act(decided);
+        } catch (WrongProxyHeader e) {
+            return Heard.CLOSE; // its proxy is to be mended, as the log says
         } catch (IOException e) {
             return Heard.CLOSE; // the client is gone
         } catch (RuntimeException | Error e) {
@@ -89,6 +111,19 @@ final class GuardedChannel extends SecureNioChannel {
             }
             return goOn();
         }
+    }
+
+    /** Takes a header away from what is read, once it is whole. */
+    private boolean hearHeader(Guard guard) throws WrongProxyHeader {
+        ProxyHeader header = endpoint.proxies().read(netInBuffer.duplicate().flip(), proxy);
+        if (header == null) {
+            return false;
+        }
+        netInBuffer.flip().position(header.length());
+        netInBuffer.compact();
+        guarded.isOf(header, guard == null ? null : guard.connection(header.client() == null ? proxy : header.client()));
+        proxy = null;
+        return true;
     }
 
     private Heard goOn() {
@@ -170,10 +205,10 @@ final class GuardedChannel extends SecureNioChannel {
     @Override
     public int handshake(boolean read, boolean write) throws IOException {
         GuardedSocketWrapper wrapper = guarded;
-        if (wrapper == null || handshakeComplete) {
+        Serving now = wrapper == null ? null : wrapper.serving();
+        if (now == null || handshakeComplete) {
             return super.handshake(read, write);
         }
-        Serving now = wrapper.serving();
         boolean restricted = action == Action.SERVE_RESUMED_ONLY;
         if (sslEngine == null) {
             EngineWish.begin(EngineLimit.of(action, now.connection()));
@@ -231,8 +266,11 @@ final class GuardedChannel extends SecureNioChannel {
         GuardedSocketWrapper wrapper = guarded;
         if (wrapper != null) {
             wrapper.greeted();
-            wrapper.serving().turnOver();
-            wrapper.serving().connection().closed();
+            Serving served = wrapper.serving();
+            if (served != null) {
+                served.turnOver();
+                served.connection().closed();
+            }
         }
     }
 }

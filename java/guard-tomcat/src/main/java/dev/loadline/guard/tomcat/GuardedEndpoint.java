@@ -2,6 +2,7 @@ package dev.loadline.guard.tomcat;
 
 import dev.loadline.guard.Guard;
 import dev.loadline.guard.Mode;
+import dev.loadline.guard.ProxyHeaders;
 import dev.loadline.guard.Serving;
 import dev.loadline.guard.SlowHellos;
 import dev.loadline.guard.Workers;
@@ -28,6 +29,7 @@ public class GuardedEndpoint extends NioEndpoint {
     private volatile Workers workers;
     /** Connections whose hello is not whole yet. */
     private volatile SlowHellos greeting;
+    private volatile ProxyHeaders proxies;
     private volatile boolean speaksTls13;
     private volatile boolean restricts;
     /** When it was said last that the connector takes no more connections; null: never. */
@@ -37,6 +39,7 @@ public class GuardedEndpoint extends NioEndpoint {
     void guard(Guard guard) {
         greeting = new SlowHellos(guard);
         workers = guard.workers(task -> getExecutor().execute(task));
+        proxies = new ProxyHeaders(guard);
         this.guard = guard;
         restricts = GuardedSslImplementation.class.getName().equals(getSslImplementationName());
         if (!restricts) {
@@ -62,6 +65,11 @@ public class GuardedEndpoint extends NioEndpoint {
     Guard active() {
         Guard now = guard;
         return now == null || now.mode() == Mode.OFF ? null : now;
+    }
+
+    /** Who may say whose a connection is. */
+    ProxyHeaders proxies() {
+        return proxies;
     }
 
     /** Whether TLS 1.3 is enabled for any host. */
@@ -105,13 +113,17 @@ public class GuardedEndpoint extends NioEndpoint {
             wrapper.setReadTimeout(getConnectionTimeout());
             wrapper.setWriteTimeout(getConnectionTimeout());
             wrapper.setKeepAliveLeft(getMaxKeepAliveRequests());
-            if (now == null) {
-                wrapper.register();
-            } else {
-                ((GuardedChannel) channel).greet(wrapper, now.connection(address(socket)));
+            InetAddress peer = address(socket);
+            if (proxies != null && proxies.expectedOf(peer)) {
+                ((GuardedChannel) channel).awaitHeader(wrapper, peer); // also while the guard is off: nobody else takes it away
                 return hearAtOnce(wrapper);
             }
-            return true;
+            if (now == null) {
+                wrapper.register();
+                return true;
+            }
+            ((GuardedChannel) channel).greet(wrapper, now.connection(peer));
+            return hearAtOnce(wrapper);
         } catch (Exception | LinkageError e) {
             LOG.log(System.Logger.Level.ERROR, "loadline-guard: a connection could not be set up", e);
             if (wrapper == null) {
@@ -128,7 +140,7 @@ public class GuardedEndpoint extends NioEndpoint {
     /** The poller's threads come through here with each event, before it is queued for a worker. */
     @Override
     public boolean processSocket(SocketWrapperBase<NioChannel> wrapper, SocketEvent event, boolean dispatch) {
-        if (!(wrapper instanceof GuardedSocketWrapper guarded) || guarded.serving() == null) {
+        if (!(wrapper instanceof GuardedSocketWrapper guarded) || guarded.serving() == null && !guarded.greeting()) {
             return super.processSocket(wrapper, event, dispatch);
         }
         if (!guarded.greeting()) {
@@ -180,6 +192,9 @@ public class GuardedEndpoint extends NioEndpoint {
 
     /** It has said hello and is let in. */
     private boolean begin(GuardedSocketWrapper guarded, SocketEvent event) {
+        if (guarded.serving() == null) {
+            return super.processSocket(guarded, event, true); // the guard is off, or its proxy has not said whose it is
+        }
         guarded.serving().connection().dispatched();
         return waits(guarded, event)
             || toWorker(guarded, event, true, guarded.serving().connection().computesInFull() ? Places.Lane.FULL_HANDSHAKE : Places.Lane.UNDER_WAY);

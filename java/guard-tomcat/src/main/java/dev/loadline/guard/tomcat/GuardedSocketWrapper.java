@@ -1,6 +1,7 @@
 package dev.loadline.guard.tomcat;
 
 import dev.loadline.guard.GuardedConnection;
+import dev.loadline.guard.ProxyHeader;
 import dev.loadline.guard.Serving;
 import dev.loadline.guard.SlowHellos;
 import org.apache.tomcat.util.net.NioChannel;
@@ -19,16 +20,60 @@ final class GuardedSocketWrapper extends NioSocketWrapper implements SlowHellos.
     private volatile Serving serving;
     private volatile boolean greeting;
     private volatile long greetedAtNanos;
+    /** What a trusted proxy said of its client; null: nothing, it is of who opened it. */
+    private volatile ProxyHeader client;
 
     GuardedSocketWrapper(NioChannel channel, NioEndpoint endpoint) {
         super(channel, endpoint);
     }
 
-    /** It begins; its hello is awaited. */
+    /**
+     * It begins; its hello is awaited.
+     *
+     * @param connection null: before that it is to be said whose it is ({@link #isOf})
+     */
     void greet(GuardedConnection connection) {
-        serving = new Serving(connection);
+        serving = connection == null ? null : new Serving(connection);
         greetedAtNanos = System.nanoTime();
         greeting = true;
+    }
+
+    /**
+     * Its proxy has said whose it is.
+     *
+     * @param connection null while the guard is off
+     */
+    void isOf(ProxyHeader header, GuardedConnection connection) {
+        client = header.client() == null ? null : header;
+        serving = connection == null ? null : new Serving(connection);
+    }
+
+    @Override
+    protected void populateRemoteAddr() {
+        if (client == null) {
+            super.populateRemoteAddr();
+        } else {
+            remoteAddr = client.client().getHostAddress();
+        }
+    }
+
+    @Override
+    protected void populateRemoteHost() {
+        if (client == null) {
+            super.populateRemoteHost();
+        } else {
+            remoteHost = client.client().getHostName();
+            remoteAddr = client.client().getHostAddress();
+        }
+    }
+
+    @Override
+    protected void populateRemotePort() {
+        if (client == null) {
+            super.populateRemotePort();
+        } else {
+            remotePort = client.port();
+        }
     }
 
     /** Whether its hello is awaited. Who acts on that holds the monitor meanwhile. */
@@ -54,7 +99,7 @@ final class GuardedSocketWrapper extends NioSocketWrapper implements SlowHellos.
         return true;
     }
 
-    /** Its runs on worker threads; null while the guard was off when it began. */
+    /** Its runs on worker threads; null where the guard was off when it began, and until its proxy has said whose it is. */
     Serving serving() {
         return serving;
     }

@@ -26,6 +26,7 @@ import java.util.logging.Logger;
 import javax.management.Attribute;
 import javax.management.MBeanServer;
 import javax.management.ObjectName;
+import javax.net.ssl.SSLException;
 import org.apache.catalina.LifecycleException;
 import org.apache.catalina.connector.Connector;
 import org.apache.tomcat.util.net.openssl.OpenSSLStatus;
@@ -210,6 +211,20 @@ class ModesTest {
                 }
             });
             assertTrue(server.figures().getPages() >= 1);
+        }
+    }
+
+    /** docs/guard.md has these words. */
+    @Test
+    void a_refused_java_client_has_an_exception_that_says_so() throws Exception {
+        try (var server = new TestServer(ONE_NEW, TLS)) {
+            assertTrue(stranger(server).served());
+            String said = assertThrows(SSLException.class, () -> stranger(server).get("/")).getMessage();
+            assertTrue(said.endsWith("Received fatal alert: internal_error"), said);
+        }
+        try (var server = new TestServer(ONE_NEW + "; refuse=close", TLS)) {
+            assertTrue(stranger(server).served());
+            assertEquals("Remote host terminated the handshake", assertThrows(SSLException.class, () -> stranger(server).get("/")).getMessage());
         }
     }
 

@@ -2,6 +2,7 @@ package dev.loadline.guard.tomcat;
 
 import dev.loadline.guard.GuardMXBean;
 import dev.loadline.guard.InsideForTest;
+import jakarta.servlet.AsyncContext;
 import jakarta.servlet.http.HttpServlet;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
@@ -71,18 +72,24 @@ final class TestServer implements AutoCloseable {
             standard.setClearReferencesThreadLocals(false);
             standard.setClearReferencesRmiTargets(false);
         }
-        Tomcat.addServlet(context, "hello", new HttpServlet() {
+        var servlet = Tomcat.addServlet(context, "hello", new HttpServlet() {
             @Override
             protected void doGet(HttpServletRequest request, HttpServletResponse response) throws IOException {
                 String millis = request.getParameter("ms");
                 switch (request.getRequestURI()) {
                     case "/burn" -> burn(Long.parseLong(millis));
                     case "/sleep" -> LockSupport.parkNanos(Long.parseLong(millis) * 1_000_000);
+                    case "/who" -> response.getWriter().print(request.getRemoteAddr() + " " + request.getRemotePort() + " ");
+                    case "/later" -> {
+                        later(request.startAsync());
+                        return;
+                    }
                     default -> { }
                 }
                 response.getWriter().print("hello " + request.getRequestURI());
             }
         });
+        servlet.setAsyncSupported(true);
         context.addServletMappingDecoded("/", "hello");
         try {
             tomcat.start();
@@ -95,6 +102,19 @@ final class TestServer implements AutoCloseable {
             // What is owed is given, and so is that threads wait: these tests are about what follows.
             InsideForTest.makeBusy(protocol.guard());
         }
+    }
+
+    private static void later(AsyncContext context) {
+        new Thread(() -> {
+            try {
+                Thread.sleep(20);
+                context.getResponse().getWriter().print("hello later");
+            } catch (IOException | InterruptedException e) {
+                throw new IllegalStateException(e);
+            } finally {
+                context.complete();
+            }
+        }).start();
     }
 
     /** Work, not time: what it takes of a CPU that is shared is the same. */

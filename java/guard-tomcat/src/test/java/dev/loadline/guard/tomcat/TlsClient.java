@@ -20,11 +20,17 @@ final class TlsClient {
     private final String version;
     private final int port;
     private InetSocketAddress from;
+    private byte[] first = {};
 
     TlsClient(String version, int port) throws Exception {
         this.version = version;
         this.port = port;
-        context = SSLContext.getInstance("TLS");
+        context = trusting();
+    }
+
+    /** A client's, that trusts anybody and knows nothing yet. */
+    static SSLContext trusting() throws Exception {
+        SSLContext context = SSLContext.getInstance("TLS");
         context.init(null, new TrustManager[] {new X509TrustManager() {
             @Override
             public void checkClientTrusted(X509Certificate[] chain, String type) {
@@ -39,6 +45,7 @@ final class TlsClient {
                 return new X509Certificate[0];
             }
         }}, new SecureRandom());
+        return context;
     }
 
     /** Sends from another address of the loopback. */
@@ -47,7 +54,16 @@ final class TlsClient {
         return this;
     }
 
+    /** Sends these bytes before its hello, as a proxy would. */
+    TlsClient behind(byte[] header) {
+        first = header;
+        return this;
+    }
+
     SSLSocket connect() throws IOException {
+        if (first.length > 0) {
+            return connectBehind();
+        }
         var socket = (SSLSocket) context.getSocketFactory().createSocket();
         socket.setEnabledProtocols(new String[] {version});
         if (from != null) {
@@ -55,6 +71,17 @@ final class TlsClient {
         }
         socket.setSoTimeout(20_000);
         socket.connect(new InetSocketAddress("127.0.0.1", port), 20_000);
+        return socket;
+    }
+
+    private SSLSocket connectBehind() throws IOException {
+        var plain = new Socket();
+        plain.bind(from);
+        plain.setSoTimeout(20_000);
+        plain.connect(new InetSocketAddress("127.0.0.1", port), 20_000);
+        plain.getOutputStream().write(first);
+        var socket = (SSLSocket) context.getSocketFactory().createSocket(plain, "127.0.0.1", port, true);
+        socket.setEnabledProtocols(new String[] {version});
         return socket;
     }
 

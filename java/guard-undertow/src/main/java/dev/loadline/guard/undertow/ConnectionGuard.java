@@ -41,7 +41,8 @@ public final class ConnectionGuard implements HttpHandler, AutoCloseable {
      */
     public ConnectionGuard(SSLContext tls, HttpHandler next, String options) {
         this.next = next;
-        guard = new Guard("connections of Undertow", GuardSettings.of(options));
+        guard = new Guard("connections of Undertow", GuardSettings.of(options)
+            .withoutProxyProtocol("give the listener Undertow's useProxyProtocol, which the guard heeds"));
         context = new GuardedSslContext(tls, this);
         guard.start();
     }

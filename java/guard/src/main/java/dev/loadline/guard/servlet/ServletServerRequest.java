@@ -1,5 +1,6 @@
 package dev.loadline.guard.servlet;
 
+import dev.loadline.guard.GuardedRequest;
 import dev.loadline.guard.ServerAnswer;
 import dev.loadline.guard.ServerRequest;
 import dev.loadline.guard.Serving;
@@ -42,7 +43,7 @@ record ServletServerRequest(HttpServletRequest request) implements ServerRequest
 
     @Override
     public boolean onGuardedConnection() {
-        return Serving.isGuarded() && request.getProtocol().startsWith("HTTP/1");
+        return GuardedRequest.isAnsweredFor() || Serving.isGuarded() && request.getProtocol().startsWith("HTTP/1");
     }
 
     @Override
