@@ -28,13 +28,12 @@ SETTLES_S = 0.2 if harness.shortest() else 2.0
 class Switched(guardsite.Site):
     """A guarded site whose mode can be set, and which tells its replies."""
 
-    def __init__(self, folder, guard="", **more):
-        """`guard`: its options."""
+    def __init__(self, folder, **more):
         self._modes = os.path.join(folder, "modes")
         self._counts = os.path.join(folder, "counts.csv")
         self._writer = None
         os.mkfifo(self._modes)
-        super().__init__("guarded", {"protection": "guarded", "protection.modes": self._modes, "protection.counts": self._counts, "protection.guard": guard}, **more)
+        super().__init__("guarded", {"protection": "guarded", "protection.modes": self._modes, "protection.counts": self._counts}, **more)
 
     def ready(self):
         super().ready()

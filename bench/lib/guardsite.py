@@ -30,8 +30,8 @@ WARM_RATE = 200
 class Site(Server):
     """One running site behind what `properties` choose."""
 
-    def __init__(self, name, properties, on=None, max_seconds=4 * 3600, options=(), jar=None, beside=(), arguments=()):
-        """`jar`: another build of the guard than this repository's; `beside`: further jars; `arguments`: of the site, beside its own."""
+    def __init__(self, name, properties, on=None, max_seconds=4 * 3600, options=(), jar=None, beside=()):
+        """`jar`: another build of the guard than this repository's; `beside`: further jars."""
         guard = jar or GUARD
         # Before the bed's own libraries, among which is the guard's core.
         path = "".join(f"{b}:" for b in beside) + (f"{guard}:" if properties.get("protection") == "guarded" else "") + guardbed.classpath()
@@ -39,7 +39,7 @@ class Site(Server):
             sys.exit(f"{guard} is missing: run `make build` first")
         super().__init__(name, lambda port_file: [
             "java", *HEAP, *SOONER, *options, *(f"-D{k}={v}" for k, v in properties.items()), "-cp", path,
-            "dev.loadline.auction.Main", "--port", "0", "--port-file", port_file, "--max-seconds", str(max_seconds), *SMALL, *arguments], on)
+            "dev.loadline.auction.Main", "--port", "0", "--port-file", port_file, "--max-seconds", str(max_seconds), *SMALL], on)
 
     def wait_idle(self, seconds=60):
         """Until what the last point left behind has been served or dropped: before the next point, and after this one,

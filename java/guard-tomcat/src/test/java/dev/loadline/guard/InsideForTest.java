@@ -19,15 +19,6 @@ public final class InsideForTest {
         guard.policy().giveDelay(1.5);
     }
 
-    /** As if events competed for so many CPUs, a hundred of them at each moment. */
-    public static void shortOfCpus(Guard guard, double cpus) {
-        var tick = new Delay.Tick(0.25, cpus, (long) (0.25e9 * cpus), 100, 100 * 0.25e9, 0, 0, 1);
-        guard.workers().give(tick);
-        for (int i = 0; i < 8; i++) {
-            guard.workers().passed(tick, 75e6);
-        }
-    }
-
     /** The threads that it measures. Of its own thread, which is to be ended first. */
     public static ServerThreads threads(Guard guard) {
         return guard.threads();

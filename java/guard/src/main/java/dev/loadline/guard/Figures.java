@@ -31,8 +31,6 @@ public final class Figures {
         new Figure("shedLevel", GuardMXBean::getShedLevel),
         new Figure("handshakesWaiting", GuardMXBean::getHandshakesWaiting),
         new Figure("eventsUnderWay", GuardMXBean::getEventsUnderWay),
-        new Figure("fewerWorkers", GuardMXBean::isFewerWorkers),
-        new Figure("workerPlaces", GuardMXBean::getWorkerPlaces),
         new Figure("connections", GuardMXBean::getConnections),
         new Figure("openConnections", GuardMXBean::getOpenConnections),
         new Figure("fullHandshakes", GuardMXBean::getFullHandshakes),

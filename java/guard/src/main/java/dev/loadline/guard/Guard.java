@@ -49,9 +49,6 @@ public final class Guard implements AutoCloseable {
     private final Failures failures;
     private final GuardThread thread;
     private volatile Mode mode;
-    /** Of an adapter whose events come one by one; else null. */
-    private volatile Workers workers;
-    private volatile boolean fewerWorkers;
     private volatile RequestClassifier classifier = new RequestClassifier() {};
     private final AtomicBoolean closed = new AtomicBoolean();
 
@@ -74,7 +71,6 @@ public final class Guard implements AutoCloseable {
         this.nanoTime = nanoTime;
         watchdog = new Watchdog(STALLED_NANOS);
         mode = settings.mode();
-        fewerWorkers = settings.fewerWorkers();
         policy = new LockedPolicy(settings, ofRequests ? Delay.REQUEST_EVENTS : Delay.CONNECTION_EVENTS, nanoTime.getAsLong());
         watch = new ClaimWatch(settings.ticketReuse(), settings.badClaims());
         probes = new ProbeGate(settings, nanoTime);
@@ -106,7 +102,6 @@ public final class Guard implements AutoCloseable {
             return;
         }
         watchdog.end();
-        lookAtWorkers();
         thread.close();
         reports.close();
     }
@@ -130,7 +125,6 @@ public final class Guard implements AutoCloseable {
     /** Switches; connections that are open stay as they are. */
     public void mode(Mode mode) {
         this.mode = mode;
-        lookAtWorkers();
         reports.switched();
     }
 
@@ -189,7 +183,6 @@ public final class Guard implements AutoCloseable {
         if (watchdog.notice()) {
             safely(() -> reports.stalled(watchdog.silentSeconds(nowNanos)));
             turns.goOn();
-            lookAtWorkers();
         }
         return true;
     }
@@ -222,39 +215,6 @@ public final class Guard implements AutoCloseable {
      */
     public void eventLoops(Collection<? extends Executor> loops) {
         workerQueue.loops(new LoopLag(loops, nanoTime));
-    }
-
-    /** Who runs an adapter's events on its pool, from now on. */
-    public Workers workers(Executor pool) {
-        Workers made = new Workers(pool, this::mayLimitWorkers, nanoTime, this::failed);
-        workers = made;
-        return made;
-    }
-
-    /** Those of {@link #workers(Executor)}; null when there are none. */
-    Workers workers() {
-        return workers;
-    }
-
-    boolean fewerWorkers() {
-        return fewerWorkers;
-    }
-
-    /** Whether few events run at once while CPUs are short, from now on. */
-    void fewerWorkers(boolean fewer) {
-        fewerWorkers = fewer;
-        lookAtWorkers();
-    }
-
-    private boolean mayLimitWorkers() {
-        return fewerWorkers && mode == Mode.ENFORCE && !closed.get() && !threads.virtual() && !watchdog.stalled(nanoTime.getAsLong());
-    }
-
-    private void lookAtWorkers() {
-        Workers now = workers;
-        if (now != null) {
-            safely(now::look);
-        }
     }
 
     private int handshakesAtATime() {
@@ -437,10 +397,6 @@ public final class Guard implements AutoCloseable {
             safely(reports::recovered);
         }
         safely(() -> turns.passed(measured.seconds(), measured.utilization()));
-        Workers limited = workers;
-        if (limited != null) {
-            safely(() -> limited.passed(measured.tick(), snapshot().targetNanos()));
-        }
         safely(() -> reports.passed(measured, snapshot()));
     }
 

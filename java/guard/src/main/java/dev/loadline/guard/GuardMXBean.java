@@ -12,14 +12,6 @@ public interface GuardMXBean {
 
     void setObjective(String objective);
 
-    /** Whether few events run at once while CPUs are short; may be set. */
-    boolean isFewerWorkers();
-
-    void setFewerWorkers(boolean fewer);
-
-    /** Events that may run at once now; 0 without a limit. */
-    int getWorkerPlaces();
-
     /** Whether connections are being refused now; in observe, whether they would be. */
     boolean isRefusing();
 

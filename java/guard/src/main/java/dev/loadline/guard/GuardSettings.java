@@ -31,7 +31,6 @@ import java.util.stream.Stream;
  * @param probeShare share of the CPUs for probes while others are refused
  * @param cpus CPUs at hand; 0 to find out
  * @param cpuRequest who tells a CPU manager what is needed
- * @param fewerWorkers whether few events run at once while CPUs are short
  * @param fullCost CPU time of a new session; zero to learn
  * @param resumedCost CPU time of a session that begins with a ticket; zero to learn
  * @param objective of response times
@@ -46,7 +45,7 @@ import java.util.stream.Stream;
  */
 public record GuardSettings(Mode mode, Refusal refusal, Addresses exempt, PathPatterns high, PathPatterns low,
                             PathPatterns health, Duration retryAfter, String page, double pageShare, double probeShare, double cpus,
-                            CpuRequest cpuRequest, boolean fewerWorkers, Duration fullCost, Duration resumedCost, Objective objective, Duration helloTimeout, int ticketReuse, int badClaims,
+                            CpuRequest cpuRequest, Duration fullCost, Duration resumedCost, Objective objective, Duration helloTimeout, int ticketReuse, int badClaims,
                             List<String> sessionCookies, int sessionRequests, Addresses trustedProxies, String clientHeader,
                             ProxyProtocol proxyProtocol) {
 
@@ -112,7 +111,7 @@ public record GuardSettings(Mode mode, Refusal refusal, Addresses exempt, PathPa
             read.parsed(Option.HEALTH, PathPatterns::parse),
             read.duration(Option.RETRY_AFTER, Duration.ofSeconds(1), DAY),
             read.page(), read.number(Option.PAGE_SHARE, 0, 1), read.number(Option.PROBE_SHARE, 0, 1), read.number(Option.CPUS, 0, 65_536),
-            read.oneOf(Option.CPU_REQUEST, CpuRequest.class), read.yesOrNo(Option.FEWER_WORKERS),
+            read.oneOf(Option.CPU_REQUEST, CpuRequest.class),
             read.duration(Option.FULL_COST, Duration.ZERO, DAY), read.duration(Option.RESUMED_COST, Duration.ZERO, DAY),
             read.parsed(Option.OBJECTIVE, Objective::parse),
             read.duration(Option.HELLO_TIMEOUT, Duration.ofMillis(100), DAY),
@@ -155,14 +154,6 @@ public record GuardSettings(Mode mode, Refusal refusal, Addresses exempt, PathPa
             }
             throw wrong(option, "one of " + String.join(", ",
                 java.util.Arrays.stream(type.getEnumConstants()).map(v -> v.name().toLowerCase(Locale.ROOT)).toList()));
-        }
-
-        boolean yesOrNo(Option option) {
-            String text = text(option).toLowerCase(Locale.ROOT);
-            if (text.equals("true") || text.equals("false")) {
-                return text.equals("true");
-            }
-            throw wrong(option, "true or false");
         }
 
         double number(Option option, double least, double most) {

@@ -22,7 +22,6 @@ enum Option {
     CPUS("cpus", "0", "CPUs at hand; 0: from the CPU manager, affinity, cgroup quota, as they change"),
     CPU_REQUEST("cpuRequest", "learnt", "what a CPU manager is asked for: learnt (from connection rates and their costs, refused ones too) or off (it estimates)"),
     OBJECTIVE("objective", "p95=250ms", "response time to hold, at a percentile from p50 to p99.9: nobody is refused while delay leaves it"),
-    FEWER_WORKERS("fewerWorkers", "false", "true: while CPUs are short only as many events run at once as CPUs and blocking need, and the others wait (Tomcat)"),
     FULL_COST("fullCost", "0ms", "CPU time of a new session, all its requests included; 0: learnt"),
     RESUMED_COST("resumedCost", "0ms", "the same of a session that begins with a ticket; 0: learnt"),
     HELLO_TIMEOUT("helloTimeout", "5s", "time within which a client must have sent its whole ClientHello"),

@@ -205,22 +205,6 @@ final class Reports implements GuardMXBean {
     }
 
     @Override
-    public boolean isFewerWorkers() {
-        return guard.fewerWorkers();
-    }
-
-    @Override
-    public void setFewerWorkers(boolean fewer) {
-        guard.fewerWorkers(fewer);
-    }
-
-    @Override
-    public int getWorkerPlaces() {
-        Workers workers = guard.workers();
-        return workers == null || !workers.limited() ? 0 : workers.limit();
-    }
-
-    @Override
     public boolean isRefusing() {
         return guard.snapshot().refusing();
     }

@@ -11,12 +11,10 @@ import javax.management.MBeanServer;
 import javax.management.ObjectName;
 
 /**
- * Sets what of the guard may be set while the site runs: each line that somebody writes into a named pipe is a mode, or {@code
- * fewerWorkers=true} or {@code =false}. Waiting for one costs nothing, so that it changes nothing of what is measured.
+ * Sets the guard's mode while the site runs: each line that somebody writes into a named pipe is a mode. Waiting for one costs
+ * nothing, so that it changes nothing of what is measured.
  */
 final class ModeSwitch {
-    private static final String FEWER = "fewerWorkers=";
-
     private ModeSwitch() {}
 
     /** Begins to listen; ends with the last writer. */
@@ -30,11 +28,9 @@ final class ModeSwitch {
         MBeanServer beans = ManagementFactory.getPlatformMBeanServer();
         // Opening waits for a writer.
         try (BufferedReader lines = Files.newBufferedReader(pipe)) {
-            for (String line = lines.readLine(); line != null; line = lines.readLine()) {
-                Attribute set = line.startsWith(FEWER) ? new Attribute("FewerWorkers", Boolean.valueOf(line.substring(FEWER.length())))
-                    : new Attribute("Mode", line);
+            for (String mode = lines.readLine(); mode != null; mode = lines.readLine()) {
                 for (ObjectName guard : beans.queryNames(new ObjectName("dev.loadline:type=Guard,*"), null)) {
-                    beans.setAttribute(guard, set);
+                    beans.setAttribute(guard, new Attribute("Mode", mode));
                 }
             }
         } catch (IOException | JMException e) {

@@ -5,8 +5,6 @@ import dev.loadline.guard.Mode;
 import dev.loadline.guard.ProxyHeaders;
 import dev.loadline.guard.Serving;
 import dev.loadline.guard.SlowHellos;
-import dev.loadline.guard.Workers;
-import dev.loadline.guard.policy.Places;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.channels.SocketChannel;
@@ -26,7 +24,6 @@ public class GuardedEndpoint extends NioEndpoint {
     private static final long SAY_AGAIN_NANOS = 60_000_000_000L;
 
     private volatile Guard guard;
-    private volatile Workers workers;
     /** Connections whose hello is not whole yet. */
     private volatile SlowHellos greeting;
     private volatile ProxyHeaders proxies;
@@ -38,7 +35,6 @@ public class GuardedEndpoint extends NioEndpoint {
     /** The guard to ask from now on. */
     void guard(Guard guard) {
         greeting = new SlowHellos(guard);
-        workers = guard.workers(task -> getExecutor().execute(task));
         proxies = new ProxyHeaders(guard);
         this.guard = guard;
         restricts = GuardedSslImplementation.class.getName().equals(getSslImplementationName());
@@ -145,7 +141,7 @@ public class GuardedEndpoint extends NioEndpoint {
         }
         if (!guarded.greeting()) {
             guarded.serving().connection().dispatched();
-            return toWorker(guarded, event, dispatch, Places.Lane.UNDER_WAY);
+            return toWorker(guarded, event, dispatch);
         }
         return switch (event == SocketEvent.OPEN_READ ? hear(guarded) : GuardedChannel.Heard.GO_ON) {
             case MORE -> {
@@ -196,61 +192,25 @@ public class GuardedEndpoint extends NioEndpoint {
             return super.processSocket(guarded, event, true); // the guard is off, or its proxy has not said whose it is
         }
         guarded.serving().connection().dispatched();
-        return waits(guarded, event)
-            || toWorker(guarded, event, true, guarded.serving().connection().computesInFull() ? Places.Lane.FULL_HANDSHAKE : Places.Lane.UNDER_WAY);
+        return waits(guarded, event) || toWorker(guarded, event, true);
     }
 
     /** Whether its handshake is not to compute yet: who gives a turn back hands it on. */
     private boolean waits(GuardedSocketWrapper guarded, SocketEvent event) {
         return guarded.serving().waits(active(), System.identityHashCode(guarded), () -> {
-            if (!toWorker(guarded, event, true, Places.Lane.FULL_HANDSHAKE)) {
+            if (!toWorker(guarded, event, true)) {
                 guarded.close();
             }
         });
     }
 
-    private boolean toWorker(GuardedSocketWrapper guarded, SocketEvent event, boolean dispatch, Places.Lane lane) {
-        // Others, such as a time-out, are few and are to be seen now.
-        if (dispatch && event == SocketEvent.OPEN_READ && workers.limited()) {
-            workers.execute(lane, new Waiting(guarded, event));
-            return true;
-        }
-        return process(guarded, event, dispatch);
-    }
-
-    private boolean process(GuardedSocketWrapper guarded, SocketEvent event, boolean dispatch) {
+    private boolean toWorker(GuardedSocketWrapper guarded, SocketEvent event, boolean dispatch) {
         if (super.processSocket(guarded, event, dispatch)) {
             return true;
         }
         guarded.serving().turnOver(); // the pool takes nothing more
         guarded.serving().connection().done();
         return false;
-    }
-
-    /** An event that may have to wait for a place. */
-    private final class Waiting implements Workers.Event {
-        private final GuardedSocketWrapper guarded;
-        private final SocketEvent event;
-
-        Waiting(GuardedSocketWrapper guarded, SocketEvent event) {
-            this.guarded = guarded;
-            this.event = event;
-        }
-
-        /** On a worker's thread, as if Tomcat had handed it over. */
-        @Override
-        public void run() {
-            if (!process(guarded, event, false)) {
-                guarded.close();
-            }
-        }
-
-        @Override
-        public void rejected() {
-            guarded.serving().turnOver();
-            guarded.serving().connection().done();
-            guarded.close();
-        }
     }
 
     /** Whoever waits behind Tomcat's own limit does so unheard, those who resume too: an administrator must know. */

@@ -59,47 +59,37 @@ final class SimulatedSite {
 
     /** How a site is. Times in seconds. */
     record Setting(boolean guarded, double speed, double seconds, DoubleUnaryOperator perSecond, DoubleUnaryOperator cpuSpeed,
-                   double fullCollectionS, boolean unsteady, Objective objective, int seed, boolean fewer, double blockedS) {
+                   double fullCollectionS, boolean unsteady, Objective objective, int seed) {
         static Setting of(boolean guarded, double perSecond, double seconds) {
-            return new Setting(guarded, 1, seconds, at -> perSecond, at -> 1, 0.2, false, Objective.parse("p95=250ms"), 5, false, 0);
+            return new Setting(guarded, 1, seconds, at -> perSecond, at -> 1, 0.2, false, Objective.parse("p95=250ms"), 5);
         }
 
         Setting speed(double other) {
-            return new Setting(guarded, other, seconds, perSecond, cpuSpeed, fullCollectionS, unsteady, objective, seed, fewer, blockedS);
+            return new Setting(guarded, other, seconds, perSecond, cpuSpeed, fullCollectionS, unsteady, objective, seed);
         }
 
         Setting rate(DoubleUnaryOperator other) {
-            return new Setting(guarded, speed, seconds, other, cpuSpeed, fullCollectionS, unsteady, objective, seed, fewer, blockedS);
+            return new Setting(guarded, speed, seconds, other, cpuSpeed, fullCollectionS, unsteady, objective, seed);
         }
 
         Setting cpus(DoubleUnaryOperator other) {
-            return new Setting(guarded, speed, seconds, perSecond, other, fullCollectionS, unsteady, objective, seed, fewer, blockedS);
+            return new Setting(guarded, speed, seconds, perSecond, other, fullCollectionS, unsteady, objective, seed);
         }
 
         Setting collection(double fullS) {
-            return new Setting(guarded, speed, seconds, perSecond, cpuSpeed, fullS, unsteady, objective, seed, fewer, blockedS);
+            return new Setting(guarded, speed, seconds, perSecond, cpuSpeed, fullS, unsteady, objective, seed);
         }
 
         Setting unsteadyHost() {
-            return new Setting(guarded, speed, seconds, perSecond, cpuSpeed, fullCollectionS, true, objective, seed, fewer, blockedS);
+            return new Setting(guarded, speed, seconds, perSecond, cpuSpeed, fullCollectionS, true, objective, seed);
         }
 
         Setting objective(String text) {
-            return new Setting(guarded, speed, seconds, perSecond, cpuSpeed, fullCollectionS, unsteady, Objective.parse(text), seed, fewer, blockedS);
+            return new Setting(guarded, speed, seconds, perSecond, cpuSpeed, fullCollectionS, unsteady, Objective.parse(text), seed);
         }
 
         Setting seed(int other) {
-            return new Setting(guarded, speed, seconds, perSecond, cpuSpeed, fullCollectionS, unsteady, objective, other, fewer, blockedS);
-        }
-
-        /** As many events run at once as {@link Places} says. */
-        Setting fewerWorkers() {
-            return new Setting(guarded, speed, seconds, perSecond, cpuSpeed, fullCollectionS, unsteady, objective, seed, true, blockedS);
-        }
-
-        /** A request's thread first waits for so long on average, for something else than a CPU. */
-        Setting blocked(double meanS) {
-            return new Setting(guarded, speed, seconds, perSecond, cpuSpeed, fullCollectionS, unsteady, objective, seed, fewer, meanS);
+            return new Setting(guarded, speed, seconds, perSecond, cpuSpeed, fullCollectionS, unsteady, objective, other);
         }
 
         Seen run() {
@@ -137,8 +127,7 @@ final class SimulatedSite {
     private final PriorityQueue<Event> events = new PriorityQueue<>(Comparator.comparingDouble(Event::at));
     /** Threads that are ready to run; the first one runs. */
     private final Deque<Job> ready = new ArrayDeque<>();
-    private final Places<Job> places = new Places<>();
-    /** Events that have a place and for which there is no worker. */
+    /** Events for which there is no worker. */
     private final Deque<Job> queue = new ArrayDeque<>();
     private final Deque<Runnable> polled = new ArrayDeque<>();
     private Job poller;
@@ -247,10 +236,10 @@ final class SimulatedSite {
             first.left -= running * speed();
             sliceLeft -= running * speed();
         }
-        int waiting = ready.size() - (poller == null ? 0 : 1) - (first == null || first == poller ? 0 : 1) + waitingForWorker();
+        int waiting = ready.size() - (poller == null ? 0 : 1) - (first == null || first == poller ? 0 : 1) + queue.size();
         waited += waiting * seconds;
         waitedForTurn += turns.waiting() * seconds;
-        underWay += (atWork + waitingForWorker() + turns.waiting()) * seconds;
+        underWay += (atWork + queue.size() + turns.waiting()) * seconds;
         double spent = first != null ? seconds : seconds - running;
         busy += spent;
         if (counts()) {
@@ -273,11 +262,9 @@ final class SimulatedSite {
         } else {
             done(job);
             atWork--;
-            places.ended(nanoTime());
             if (!queue.isEmpty()) {
-                begin(queue.remove());
+                work(queue.remove());
             }
-            beginNext();
         }
         sliceLeft = SLICE_S + SWITCH_S;
     }
@@ -304,35 +291,12 @@ final class SimulatedSite {
         }
     }
 
-    private int waitingForWorker() {
-        return queue.size() + places.waiting();
-    }
-
     private void work(Job job) {
-        places.add(job, job.handshake && job.session.full ? Places.Lane.FULL_HANDSHAKE : Places.Lane.UNDER_WAY, nanoTime());
-        beginNext();
-    }
-
-    private void beginNext() {
-        for (Job job = places.next(); job != null; job = places.next()) {
-            begin(job);
-        }
-    }
-
-    private void begin(Job job) {
         if (atWork == WORKERS) {
             queue.add(job);
             return;
         }
         atWork++;
-        if (set.blockedS > 0 && !job.handshake) {
-            later(exponential(set.blockedS), () -> isReady(job));
-        } else {
-            isReady(job);
-        }
-    }
-
-    private void isReady(Job job) {
         if (ready.isEmpty()) {
             sliceLeft = SLICE_S;
         }
@@ -363,7 +327,7 @@ final class SimulatedSite {
     private void connect(Session session) {
         if (set.guarded) {
             double turnNanos = turns.waiting() * turns.perTurnNanos();
-            double ofTarget = delay.nanos(atWork + waitingForWorker(), turnNanos) / delay.targetNanos();
+            double ofTarget = delay.nanos(atWork + queue.size(), turnNanos) / delay.targetNanos();
             session.decision = session.standing == Standing.NEW ? admission.fresh(nanoTime(), Customer.SILVER, false, ofTarget)
                 : admission.claim(nanoTime(), Customer.SILVER, session.standing, ofTarget, true);
             if (session.decision.verdict().refuses()) {
@@ -449,17 +413,12 @@ final class SimulatedSite {
         boolean measured = utilization > WORTH_ASKING || admission.refusing();
         costs.passed(TICK_S, (long) (reported * 1e9), (long) (reported * 1e9), (long) (busy * 1e9), 1);
         double turnNanos = turns.waiting() * turns.perTurnNanos();
-        var tick = new Delay.Tick(TICK_S, 1, (long) (busy * 1e9), ended, underWay * 1e9, measured ? waited * 1e9 : 0,
+        delay.passed(new Delay.Tick(TICK_S, 1, (long) (busy * 1e9), ended, underWay * 1e9, measured ? waited * 1e9 : 0,
             measured ? waitedForTurn * 1e9 : 0,
-            measured && underWay > waitedForTurn ? Math.min(1, (busy + waited) / (underWay - waitedForTurn)) : Double.NaN);
-        delay.passed(tick, turnNanos);
+            measured && underWay > waitedForTurn ? Math.min(1, (busy + waited) / (underWay - waitedForTurn)) : Double.NaN), turnNanos);
         double target = delay.targetNanos();
         admission.passed(nanoTime(), TICK_S, delay.cpusInEffect(), delay.beginNanos() / target, delay.lastingNanos() / target, delay.standingNanos() / target);
         turns.passed(TICK_S, utilization);
-        if (set.guarded && set.fewer) {
-            places.passed(nanoTime(), tick, target);
-            beginNext();
-        }
         if (TRACE && counts()) {
             System.out.printf("%.2f util %.2f delay %.0f refusing %s factor %.2f refused %d turn %.0f x %d cost %.2f/%.2f%n", now, utilization,
                 delay.beginNanos() / 1e6, admission.refusing(), admission.factor(), refusedToBegin, turns.perTurnNanos() / 1e6, turns.waiting(),
@@ -473,18 +432,10 @@ final class SimulatedSite {
 
     public static void main(String[] args) {
         for (double load : Arrays.stream(args[0].split(",")).mapToDouble(Double::parseDouble).toArray()) {
-            for (boolean fewer : new boolean[] {false, true}) {
-                double[] sum = new double[6];
-                int n = 5;
-                for (int seed = 1; seed <= n; seed++) {
-                    Setting setting = Setting.of(true, load * 155, 40).seed(seed).blocked(args.length > 1 ? Double.parseDouble(args[1]) : 0);
-                    Seen seen = (fewer ? setting.fewerWorkers() : setting).run();
-                    double[] of = {seen.good(), seen.goodSessions(), seen.p95Ms(), seen.longestMs(), seen.refusedToBegin(), seen.utilization()};
-                    for (int i = 0; i < 6; i++) {
-                        sum[i] += of[i] / n;
-                    }
+            for (boolean guarded : new boolean[] {false, true}) {
+                if (args.length < 2 || guarded == Boolean.parseBoolean(args[1])) {
+                    System.out.println(load + " " + guarded + " " + Setting.of(guarded, load * 155, 60).run());
                 }
-                System.out.printf("%5.2f fewer %-5s good %.0f sessions %.1f p95 %.0f longest %.0f refused %.0f used %.3f%n", load, fewer, sum[0], sum[1], sum[2], sum[3], sum[4], sum[5]);
             }
         }
     }

@@ -83,20 +83,6 @@ class SimulatedSiteTest {
     }
 
     @Test
-    void with_fewer_workers_as_much_is_served_in_time_and_blocked_requests_take_no_places() {
-        for (double blockedS : new double[] {0, 0.02}) {
-            for (double load : new double[] {1.5, 2.5}) {
-                Seen all = guarded(load, 1).blocked(blockedS).run();
-                Seen fewer = guarded(load, 1).blocked(blockedS).fewerWorkers().run();
-                String what = load + " times the load line, blocked for " + blockedS + " s: " + fewer + " beside " + all;
-                assertTrue(fewer.good() >= 0.97 * all.good() && fewer.utilization() >= 0.97, what);
-                assertTrue(fewer.p95Ms() <= 250, what);
-                assertEquals(0, fewer.refusedUnderWay(), what);
-            }
-        }
-    }
-
-    @Test
     void when_the_cpus_change_delay_stays_bounded() {
         Seen seen = guarded(1.5, 1).cpus(at -> (int) (at / 10) % 2 == 0 ? 1 : 0.5).run();
         assertEquals(0, seen.refusedUnderWay(), seen::toString);
