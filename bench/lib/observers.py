@@ -49,6 +49,7 @@ class Recorder(Control):
         self.extra = extra
         self.options = (f"-javaagent:{AGENT}",) if agent else ()
         self.process = self.log = None
+        self.told = False
 
     def unfit(self):
         known = subprocess.run([LOADLINE, "record", "--help"], capture_output=True, text=True, check=True).stdout
@@ -70,7 +71,9 @@ class Recorder(Control):
         raise Failed(f"not attached within {most_s:.0f} s")
 
     def leave(self):
-        if self.process and self.process.poll() is None:
+        # Once: a second signal ends it at once, without its tables.
+        if self.process and not self.told:
+            self.told = True
             self.process.send_signal(signal.SIGTERM)
 
     def finish(self):
