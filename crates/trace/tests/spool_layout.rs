@@ -1,11 +1,11 @@
-//! `crates/trace/src/spool/agent.rs` is where the layout of the agent's spool is told. The agent's Java and C halves repeat
-//! the numbers that they need: here each of them is held to it.
+//! `crates/trace/src/spool/agent/layout.rs` has the numbers of the agent's spool. The agent's Java and C halves repeat
+//! those that they need: here each of them is held to it.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-const RUST: &str = "crates/trace/src/spool/agent.rs";
+const RUST: &str = "crates/trace/src/spool/agent/layout.rs";
 const HALVES: [&str; 7] = [
     "java/agent/src/main/java/dev/loadline/agent/SpoolHeader.java",
     "java/agent/src/main/java/dev/loadline/agent/boot/Type.java",

@@ -1,6 +1,6 @@
 package dev.loadline.agent.boot;
 
-/** Types of events in the spool; what a, b and c mean is told in {@code crates/trace/src/spool/agent.rs}. */
+/** Types of events in the spool; what a, b and c mean is told in {@code crates/trace/src/spool/agent/layout.rs}. */
 public final class Type {
     public static final int THREAD = 1;
     public static final int THREAD_END = 2;
