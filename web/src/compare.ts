@@ -22,7 +22,8 @@ function place(change: Change): Partial<ViewState> {
   switch (change.kind) {
     case "endpoint":
     case "sql":
-      return { tab: "requests", filter: change.name };
+      // An endpoint is a type of requests, whose numbers are told as #: what they begin with finds them.
+      return { tab: "requests", filter: change.kind === "sql" ? change.name : change.name.split("#")[0]! };
     case "lock":
       return { tab: "locks" };
     case "phase":

@@ -159,8 +159,8 @@ pub const ALL: [View; 19] = [
     },
     View {
         name: "allocation_sites",
-        doc: "A place in the code that allocated objects of a class in requests of a type: request_name (null outside of requests), code, file, line, class, samples, bytes (that they stand for), objects (likewise), bytes_per_request, stack (of most samples).",
-        example: "SELECT request_name, code, line, class, round(bytes_per_request / 1e3, 1) AS kilobytes FROM allocation_sites WHERE request_name IS NOT NULL ORDER BY bytes DESC LIMIT 10",
+        doc: "A place in the code that allocated objects of a class in requests of a type: request_type (null outside of requests), code, file, line, class, samples, bytes (that they stand for), objects (likewise), bytes_per_request, stack (of most samples).",
+        example: "SELECT request_type, code, line, class, round(bytes_per_request / 1e3, 1) AS kilobytes FROM allocation_sites WHERE request_type IS NOT NULL ORDER BY bytes DESC LIMIT 10",
         sql: include_str!("views/allocation_sites.sql"),
     },
     View {

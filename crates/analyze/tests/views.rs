@@ -244,8 +244,8 @@ fn the_code_that_waited_is_the_innermost_that_is_not_the_jdks() {
         .collect();
     let want = [
         ("lock", "shop.Cache", "shop.Cache.get", 1, 52.0, 3),
-        ("request", "GET /item/17", "shop.Cache.get", 1, 52.0, 3),
-        ("cpu", "GET /item/17", "shop.Cache.put", 2, 40.0, 2),
+        ("request", "GET /item/#", "shop.Cache.get", 1, 52.0, 3),
+        ("cpu", "GET /item/#", "shop.Cache.put", 2, 40.0, 2),
     ];
     assert_eq!(places, want);
     assert_eq!(report.code[0].share, 1.0);
@@ -468,11 +468,11 @@ fn allocations_are_told_by_request_code_and_class() {
             ],
         ]
     );
-    let sql = "SELECT request_name, code, class, samples, bytes, objects, bytes_per_request FROM allocation_sites WHERE class = 'byte[]'";
+    let sql = "SELECT request_type, code, class, samples, bytes, objects, bytes_per_request FROM allocation_sites WHERE class = 'byte[]'";
     assert_eq!(
         answer(&trace, sql),
         [[
-            "GET /item/17",
+            "GET /item/#",
             "shop.Cache.put",
             "byte[]",
             "2",
@@ -490,8 +490,8 @@ fn allocations_are_told_by_request_code_and_class() {
     assert_eq!(
         places,
         [
-            ("GET /item/17", "shop.Cache.put", "byte[]", 1_049_600),
-            ("GET /item/17", "shop.Cache.get", "shop.Entry", 524_300),
+            ("GET /item/#", "shop.Cache.put", "byte[]", 1_049_600),
+            ("GET /item/#", "shop.Cache.get", "shop.Entry", 524_300),
         ]
     );
     let page = report.render(false);

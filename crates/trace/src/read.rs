@@ -38,11 +38,14 @@ impl Trace {
     }
 
     /// A new in-memory database in which every table of the trace is a view of its name, in the
-    /// shape of the present schema whatever the trace's, with macros `t(ns)` (seconds since the recording began) and `ms(ns)`.
+    /// shape of the present schema whatever the trace's, with macros `t(ns)` (seconds since the recording began),
+    /// `ms(ns)`, and `request_type(name)`: names of requests that differ by a query or by numbers in their paths are of one type.
     pub fn sql(&self) -> Result<Connection> {
         let db = Connection::open_in_memory()?;
         let mut setup = format!(
-            "CREATE MACRO t(ns) AS (ns - {})/1e9; CREATE MACRO ms(ns) AS ns/1e6;",
+            "CREATE MACRO t(ns) AS (ns - {})/1e9; CREATE MACRO ms(ns) AS ns/1e6;
+             CREATE MACRO request_type(name) AS
+               regexp_replace(regexp_replace(name, '[?].*', ''), '([/_-])[0-9]+', '\\1#', 'g');",
             self.meta.begin_ns
         );
         for table in crate::tables::all() {

@@ -47,7 +47,7 @@ FROM spans WHERE kind = 'request'",
     },
     Query {
         name: "endpoints",
-        sql: "WITH r AS (SELECT id, regexp_replace(regexp_replace(name, '[?].*', ''), '[0-9]+', '#', 'g') AS name, begin_ns, end_ns FROM spans WHERE kind = 'request'),
+        sql: "WITH r AS (SELECT id, request_type(name) AS name, begin_ns, end_ns FROM spans WHERE kind = 'request'),
   b AS (SELECT span, sum(duration_ns) FILTER (cause = 'running') AS running FROM breakdown WHERE kind = 'request' GROUP BY span)
 SELECT name, count(*) AS n, median(ms(end_ns - begin_ns)) AS p50, avg(ms(coalesce(running, 0))) AS running,
   sum(end_ns - begin_ns) / sum(sum(end_ns - begin_ns)) OVER () AS share, arg_max(begin_ns, end_ns - begin_ns) AS slowest

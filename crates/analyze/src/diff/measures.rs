@@ -46,7 +46,7 @@ const PER_OCCURRENCE: [Question; 4] = [
     (
         "endpoint",
         "ms per request",
-        "SELECT name, begin_ns, ms(end_ns - begin_ns) AS ms FROM spans WHERE kind = 'request' AND complete",
+        "SELECT request_type(name) AS name, begin_ns, ms(end_ns - begin_ns) AS ms FROM spans WHERE kind = 'request' AND complete",
     ),
     (
         "sql",

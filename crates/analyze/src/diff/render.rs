@@ -43,29 +43,29 @@ pub fn percent(change: f64) -> String {
 
 /// What changed, in one sentence.
 pub fn summary(verdict: &Verdict, only: &[Vec<Lone>; 2]) -> String {
-    changed(verdict) + &new_code(only)
+    changed(verdict) + &alone(only)
 }
 
-/// The code of one side only that takes most: a method that is new, or no longer called, is no change of a mean.
-fn new_code(only: &[Vec<Lone>; 2]) -> String {
+/// The code or the statement of one side only that takes most: what is new, or no longer called, is no change of a mean.
+fn alone(only: &[Vec<Lone>; 2]) -> String {
     let of = |side: usize| {
         only[side]
             .iter()
-            .filter(|l| l.kind == CODE)
+            .filter(|l| l.kind == CODE || l.kind == "sql")
             .map(move |l| (side, l))
     };
     let most = of(0)
         .chain(of(1))
         .max_by(|(_, a), (_, b)| a.total_ms.total_cmp(&b.total_ms));
-    let Some((side, code)) = most else {
+    let Some((side, of)) = most else {
         return String::new();
     };
     format!(
         "; {} runs only {}, {} {}",
-        fit(&code.name, 60),
+        fit(&of.name, 60),
         ["before", "now"][side],
-        ms(code.mean),
-        code.unit
+        ms(of.mean),
+        of.unit
     )
 }
 
@@ -213,4 +213,35 @@ fn table<'a>(changes: impl Iterator<Item = &'a Change>) -> Table {
         ]);
     }
     table
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_line_tells_of_a_statement_that_only_one_side_has() {
+        let lone = |kind, name: &str, mean, total_ms| Lone {
+            kind,
+            name: name.into(),
+            unit: "ms per call",
+            mean,
+            total_ms,
+        };
+        let nothing = Verdict {
+            common: 1.0,
+            drift: 0.0,
+            changes: Vec::new(),
+            too_few: 0,
+        };
+        let now = vec![
+            lone(WAITING, "pool.borrow", 9.0, 9000.0),
+            lone("sql", "SELECT said FROM reminder", 45.0, 4500.0),
+            lone("sql", "SELECT 1", 0.1, 10.0),
+        ];
+        assert_eq!(
+            summary(&nothing, &[Vec::new(), now]),
+            "nothing changed by more than noise; SELECT said FROM reminder runs only now, 45.0 ms per call"
+        );
+    }
 }

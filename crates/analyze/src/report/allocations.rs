@@ -40,7 +40,7 @@ pub struct Allocated {
 }
 
 pub(super) fn allocated(db: &Connection) -> Result<Vec<Allocated>> {
-    let of_requests = places(db, "request_name", "WHERE request_name IS NOT NULL")?;
+    let of_requests = places(db, "request_type", "WHERE request_type IS NOT NULL")?;
     match of_requests.is_empty() {
         true => places(db, "'all threads'", ""),
         false => Ok(of_requests),
@@ -83,13 +83,18 @@ impl Report {
         }
         let note = "from samples; share of what the same requests allocate";
         out.title("the code that allocates", note);
-        let mut table = columns(&["", "code", "class"], &["all", "a request", "share"], &[]);
+        let mut table = columns(
+            &["", "code", "class"],
+            &["samples", "all", "a request", "share"],
+            &[],
+        );
         for a in &self.allocated {
             let place = a.line.map_or(a.code.clone(), |l| format!("{}:{l}", a.code));
             table.row([
                 clip(&a.name, 22),
                 class(&place, 30),
                 class(&a.class, 18),
+                a.samples.to_string(),
                 bytes(a.bytes as f64),
                 a.bytes_per_request.map_or("-".into(), bytes),
                 percent(a.share),

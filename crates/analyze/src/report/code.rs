@@ -51,8 +51,8 @@ pub(super) fn code(db: &Connection) -> Result<Vec<Code>> {
     all.extend(places(
         db,
         "request",
-        "SELECT name, sum(end_ns - begin_ns) AS ns FROM spans WHERE kind = 'request' GROUP BY name",
-        "SELECT *, request_name AS name, end_ns - begin_ns AS ns, line AS of_line FROM wait_code WHERE request IS NOT NULL",
+        "SELECT request_type(name) AS name, sum(end_ns - begin_ns) AS ns FROM spans WHERE kind = 'request' GROUP BY 1",
+        "SELECT *, request_type(request_name) AS name, end_ns - begin_ns AS ns, line AS of_line FROM wait_code WHERE request IS NOT NULL",
     )?);
     // Where a method spends its time is spread over its lines: they are taken together.
     let ran = |name: &str, of: &str| {
@@ -65,7 +65,7 @@ pub(super) fn code(db: &Connection) -> Result<Vec<Code>> {
             &each,
         )
     };
-    let mut of_requests = ran("request_name", "WHERE request IS NOT NULL")?;
+    let mut of_requests = ran("request_type(request_name)", "WHERE request IS NOT NULL")?;
     if of_requests.is_empty() {
         of_requests = ran("'all threads'", "")?;
     }

@@ -209,7 +209,7 @@ pub(super) fn request_types(db: &Connection) -> Result<Vec<RequestType>> {
     rows(
         db,
         &format!(
-            "WITH r AS (SELECT id, regexp_replace(name, '/[0-9]+', '/#', 'g') AS type, ms(end_ns - begin_ns) AS ms
+            "WITH r AS (SELECT id, request_type(name) AS type, ms(end_ns - begin_ns) AS ms
                         FROM spans WHERE kind = 'request' AND complete),
                   t AS (SELECT type, count(*) AS n, avg(ms) AS mean, quantile_cont(ms, 0.95) AS p95 FROM r GROUP BY type),
                   b AS (SELECT r.type, b.cause, b.phase, b.duration_ns AS ns FROM breakdown b JOIN r ON r.id = b.span)

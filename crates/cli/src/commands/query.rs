@@ -14,7 +14,8 @@ use crate::{Usage, show};
     loadline query monday.trace \"SELECT cause, sum(duration_ns)/1e6 AS ms FROM breakdown WHERE phase = 'tls_full' AND kind = 'tls_handshake' GROUP BY cause ORDER BY ms DESC\"\n  \
     loadline query monday.trace --csv \"SELECT * FROM spans WHERE kind = 'sql'\" > sql.csv\n  \
     loadline query monday.trace --out sql.parquet \"SELECT * FROM spans WHERE kind = 'sql'\"     # or .arrow, .csv\n\n\
-    t(ns) is a time in seconds since the recording began, ms(ns) a duration in milliseconds.")]
+    t(ns) is a time in seconds since the recording began, ms(ns) a duration in milliseconds;\n\
+    request_type(name) makes one of names of requests that differ by numbers in their paths: GET /item/#.")]
 pub struct Args {
     /// The trace (a directory that `loadline record` wrote)
     #[arg(value_name = "DIR")]
