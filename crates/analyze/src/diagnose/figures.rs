@@ -262,8 +262,8 @@ pub struct Statement {
     pub calls: u64,
     /// Median, ms.
     pub p50_ms: f64,
-    /// 10th percentile, ms: what it takes when nothing is in its way.
-    pub p10_ms: f64,
+    /// Median of the time in which nothing held it up, ms: without waiting for a CPU, a lock or the JVM.
+    pub work_ms: f64,
     /// All calls together, ms.
     pub total_ms: f64,
     /// When the longest began.

@@ -284,7 +284,7 @@ fn statements(db: &Connection) -> Result<Vec<Statement>> {
             text: r.get(0)?,
             calls: count(r, 1)?,
             p50_ms: number(r, 2)?,
-            p10_ms: number(r, 3)?,
+            work_ms: number(r, 3)?,
             total_ms: number(r, 4)?,
             longest_ns: r.get(5)?,
         })

@@ -155,9 +155,14 @@ FROM awake w JOIN threads t ON t.id = w.thread LEFT JOIN parts p ON p.id = w.id 
     },
     Query {
         name: "statements",
-        sql: "SELECT name, count(*) AS calls, median(ms(end_ns - begin_ns)) AS p50, quantile_cont(ms(end_ns - begin_ns), 0.1) AS p10,
+        sql: "WITH held AS (SELECT thread, begin_ns AS b, end_ns AS e, sum(end_ns - begin_ns) OVER (PARTITION BY thread ORDER BY begin_ns ROWS UNBOUNDED PRECEDING) AS upto
+    FROM states WHERE state IN ('runnable', 'preempted') OR cause IN ('lock', 'gc', 'safepoint')),
+  q AS (SELECT name, thread, begin_ns, end_ns FROM spans WHERE kind = 'sql'),
+  began AS (SELECT q.*, coalesce(h.upto - greatest(0, h.e - q.begin_ns), 0) AS at_begin FROM q ASOF LEFT JOIN held h ON h.thread = q.thread AND h.b <= q.begin_ns),
+  ended AS (SELECT q.*, coalesce(h.upto - greatest(0, h.e - q.end_ns), 0) AS at_end FROM began q ASOF LEFT JOIN held h ON h.thread = q.thread AND h.b <= q.end_ns)
+SELECT name, count(*) AS calls, median(ms(end_ns - begin_ns)) AS p50, median(ms((end_ns - begin_ns - (at_end - at_begin))::BIGINT)) AS work,
   sum(ms(end_ns - begin_ns)) AS total, arg_max(begin_ns, end_ns - begin_ns) AS longest
-FROM spans WHERE kind = 'sql' GROUP BY name ORDER BY total DESC LIMIT 40",
+FROM ended GROUP BY name ORDER BY total DESC LIMIT 40",
     },
     Query {
         name: "sql_use",

@@ -1,7 +1,7 @@
 //! The database is slow, not the application: requests wait for its answers, whatever they ask.
 //!
 //! Evidence: the part of the requests' time that waits for a socket inside statements, and how long even
-//! the quick calls of an ordinary statement take. If one statement takes most of that time and the others
+//! the ordinary statement works for. If one statement takes most of that time and the others
 //! are quick, it is that statement (`slow-sql`).
 
 use crate::diagnose::finding::{Hypothesis, Judgement};
@@ -22,9 +22,9 @@ pub const HYPOTHESIS: Hypothesis = Hypothesis {
     judge,
 };
 
-/// Time of the quick calls (10th percentile) of the ordinary statement: the median over all calls, ms.
+/// Work of the ordinary statement: the median over all calls, ms.
 pub fn ordinary_ms(f: &Figures) -> f64 {
-    let mut all: Vec<(f64, u64)> = f.statements.iter().map(|s| (s.p10_ms, s.calls)).collect();
+    let mut all: Vec<(f64, u64)> = f.statements.iter().map(|s| (s.work_ms, s.calls)).collect();
     all.sort_by(|a, b| a.0.total_cmp(&b.0));
     let calls: u64 = all.iter().map(|s| s.1).sum();
     let mut so_far = 0;
@@ -55,7 +55,7 @@ fn judge(f: &Figures) -> Judgement {
         percent(own)
     );
     let quick = format!(
-        "even a quick call of the ordinary statement takes {}",
+        "the ordinary statement takes {}, not held up by anything here",
         duration(ordinary)
     );
     if waits < OF_TIME || ordinary < SLOW_MS {
@@ -88,7 +88,7 @@ mod tests {
             Outcome::Refuted,
             "many quick calls"
         );
-        f.statements.iter_mut().for_each(|s| s.p10_ms = 4.0);
+        f.statements.iter_mut().for_each(|s| s.work_ms = 4.0);
         assert_eq!(outcome(HYPOTHESIS, &f), Outcome::Confirmed);
     }
 

@@ -4,8 +4,9 @@
 //! take, whatever it is asked for, and more as the table grows. One recording does not see the table grow:
 //! it sees the ratio.
 //!
-//! Evidence: the quick calls (10th percentile, which waiting for a CPU or a lock does not reach) of one
-//! statement against those of the ordinary one, and the part of the requests' time in it.
+//! Evidence: the work of a call (the median of its time without waiting for a CPU, a lock or the JVM) of one
+//! statement against that of the ordinary one, and the part of the requests' time in it. The median, because a
+//! database answers some calls from memory: the quickest tell nothing of a statement.
 
 use super::slow_database::ordinary_ms;
 use crate::diagnose::finding::{Hypothesis, Judgement};
@@ -16,7 +17,7 @@ use crate::report::table::{clip, duration, percent};
 const TIMES: f64 = 15.0;
 /// What it takes at least, ms: below that an index would bring nothing that anybody notices.
 const LEAST_MS: f64 = 1.0;
-/// Calls below which its quick ones are not known.
+/// Calls below which its median is not known.
 const FEW: u64 = 5;
 /// Columns for its text.
 const ROOM: usize = 90;
@@ -43,20 +44,20 @@ fn judge(f: &Figures) -> Judgement {
         .statements
         .iter()
         .filter(|s| s.calls >= FEW)
-        .max_by(|a, b| (a.p10_ms * a.calls as f64).total_cmp(&(b.p10_ms * b.calls as f64)));
+        .max_by(|a, b| (a.work_ms * a.calls as f64).total_cmp(&(b.work_ms * b.calls as f64)));
     let Some(s) = slowest else {
         return Judgement::refuted(format!("no statement was run {FEW} times"));
     };
     let share = s.total_ms * 1e6 / f.time.total().max(1.0);
-    let times = s.p10_ms / ordinary;
+    let times = s.work_ms / ordinary;
     let fact = format!(
-        "`{}` takes {} or more, {times:.0} times the ordinary statement; {} calls, {} of the requests' time",
+        "`{}` works for {} a call, {times:.0} times the ordinary statement; {} calls, {} of the requests' time",
         clip(&s.text, ROOM),
-        duration(s.p10_ms),
+        duration(s.work_ms),
         s.calls,
         percent(share)
     );
-    if times < TIMES || s.p10_ms < LEAST_MS || share < NOTABLE {
+    if times < TIMES || s.work_ms < LEAST_MS || share < NOTABLE {
         return Judgement::refuted(fact);
     }
     Judgement::confirmed(share, format!("one statement is the limit: {fact}. Look at its plan: it seems to read a whole table, for want of an index")).fact(fact).at(s.longest_ns)
@@ -76,12 +77,12 @@ mod tests {
             text: "SELECT c".into(),
             calls: 60,
             p50_ms: 12.0,
-            p10_ms: 9.0,
+            work_ms: 9.0,
             total_ms: 800.0,
             longest_ns: 0,
         });
         assert_eq!(outcome(HYPOTHESIS, &f), Outcome::Confirmed);
-        f.statements[2].p10_ms = 0.5;
+        f.statements[2].work_ms = 0.5;
         assert_eq!(outcome(HYPOTHESIS, &f), Outcome::Refuted);
     }
 
@@ -89,7 +90,7 @@ mod tests {
     fn a_database_that_is_slow_throughout_lacks_none() {
         let mut f = sound();
         f.statements.iter_mut().for_each(|s| {
-            s.p10_ms *= 100.0;
+            s.work_ms *= 100.0;
             s.total_ms *= 100.0;
         });
         assert_eq!(outcome(HYPOTHESIS, &f), Outcome::Refuted);
