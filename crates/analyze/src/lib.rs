@@ -54,6 +54,6 @@ mod vm;
 mod waits;
 
 pub use build::build;
-pub use overview::PARTS;
+pub use overview::{DEPTHS, part_ns};
 pub use report::page::wrap;
 pub use threads::kind;

@@ -16,10 +16,15 @@ use crate::model::{Cause, Interval, State};
 use crate::spans::{Part, Span};
 
 /// About a part for each pixel of a picture.
-pub const PARTS: i64 = 1024;
+const PARTS: i64 = 1024;
 
-/// Depths of nesting on one thread; what lies deeper is left out, as the viewer does.
-const DEPTHS: usize = 6;
+/// Depths of nesting on one thread that are drawn; what lies deeper is left out.
+pub const DEPTHS: usize = 6;
+
+/// Length of a part of a recording that is so long, ns.
+pub fn part_ns(duration: i64) -> i64 {
+    (duration / PARTS + 1).max(1)
+}
 
 /// A sum, or what is long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,7 +63,7 @@ impl<K: Copy + Eq + Ord + Hash> Sums<K> {
         Sums {
             begin,
             end,
-            width: ((end - begin) / PARTS + 1).max(1),
+            width: part_ns(end - begin),
             part: 0,
             sums: FxHashMap::default(),
             next: FxHashMap::default(),

@@ -1,7 +1,7 @@
 //! What the page may ask, and the answers: everything below `/api`, apart from HTTP itself.
 //!
 //! Times are ns since the recording began. Answers are JSON, except `/api/lanes`, which is bytes
-//! (see [`lanes`]) because a screen of mixtures is a million numbers.
+//! (see [`picture::lanes`]) because a screen of mixtures is a million numbers.
 
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, OnceLock};
@@ -15,19 +15,20 @@ use serde_json::{Value, json};
 use crate::chain::chain;
 use crate::counters;
 use crate::failure::Failure;
-use crate::lane::{CLASSES, Lane, encode};
+use crate::lane::{CLASSES, Lane};
 use crate::load;
 use crate::locks::{By, locks};
 use crate::model::{GC_LANE, Model, Thread};
 use crate::moment::{gc_moment, moment, span_at};
 use crate::params::Params;
+use crate::picture;
 use crate::query::{Client, Sql};
 use crate::search::Names;
 use crate::spans::KINDS;
 use crate::summary::{figures, overview};
 use crate::tables::{self, Sort};
 use crate::waterfall::waterfall;
-use loadline_analyze::PARTS;
+use loadline_analyze::part_ns;
 use loadline_analyze::role::{ROLES, natural_key};
 
 /// An answer.
@@ -114,7 +115,7 @@ impl Api {
                     .into_iter()
                     .map(|id| Ok((id, lane(model, id)?)))
                     .collect();
-                Ok(Answer::Bytes(lanes_bytes(&lanes?, window)))
+                Ok(Answer::Bytes(picture::lanes(&lanes?, window)))
             }
             "/api/spans" => {
                 let window = params.window(duration)?;
@@ -123,7 +124,7 @@ impl Api {
                     .into_iter()
                     .map(|id| thread(model, id))
                     .collect();
-                json(spans(model, &threads?, window))
+                json(picture::spans(model, &threads?, window))
             }
             "/api/at" => {
                 let (id, t) = (params.number("thread")?, params.number("t")?);
@@ -254,7 +255,7 @@ impl Api {
                 "/api/diagnosis" | "/api/query" => true,
                 "/api/lanes" | "/api/spans" => {
                     let window = params.window(first.duration())?;
-                    window.ns_per_px() * PARTS_A_PIXEL >= first.duration() as f64 / PARTS as f64
+                    window.ns_per_px() * PARTS_A_PIXEL >= part_ns(first.duration()) as f64
                 }
                 _ => false,
             };
@@ -327,51 +328,4 @@ fn trace(model: &Model, whole: bool) -> Value {
         "meta": model.meta, "duration": end, "cpus": model.cpus(), "figures": figures(model),
         "classes": CLASSES, "kinds": KINDS, "roles": ROLES, "threads": threads, "pauses": model.pauses.len(), "whole": whole,
     })
-}
-
-/// Lanes as bytes: for each `thread i32`, time per class and absence as twelve `f64` (ns), length
-/// `u32` of what follows, and the columns as [`encode`] writes them. Little-endian.
-fn lanes_bytes(lanes: &[(i64, &Lane)], window: crate::lane::Window) -> Vec<u8> {
-    let mut out = Vec::new();
-    for (id, lane) in lanes {
-        out.extend((*id as i32).to_le_bytes());
-        for time in lane.times(window.begin, window.end) {
-            out.extend((time as f64).to_le_bytes());
-        }
-        let columns = encode(&lane.columns(window));
-        out.extend((columns.len() as u32).to_le_bytes());
-        out.extend(columns);
-    }
-    out
-}
-
-/// Rows of spans: bars as `[begin, end, kind, name, id, …]`, thin columns as
-/// `[column, kind, coverage, …]`, names as indices into `names`.
-fn spans(model: &Model, threads: &[&Thread], window: crate::lane::Window) -> Value {
-    let mut names: Vec<&str> = Vec::new();
-    let mut index = std::collections::HashMap::new();
-    let mut lanes = Vec::with_capacity(threads.len());
-    for thread in threads {
-        let mut rows = Vec::with_capacity(thread.rows.len());
-        for row in &thread.rows {
-            let view = row.view(window);
-            let mut bars: Vec<i64> = Vec::with_capacity(view.bars.len() * 5);
-            for bar in &view.bars {
-                let span = &model.spans[bar.span as usize];
-                let name = *index.entry(span.name).or_insert_with(|| {
-                    names.push(&model.names[span.name as usize]);
-                    names.len() - 1
-                });
-                bars.extend([bar.begin, bar.end, bar.kind as i64, name as i64, span.id]);
-            }
-            let thin: Vec<u32> = view
-                .thin
-                .iter()
-                .flat_map(|t| [t.column, t.kind as u32, t.coverage as u32])
-                .collect();
-            rows.push(json!({"bars": bars, "thin": thin}));
-        }
-        lanes.push(json!({"thread": thread.id, "rows": rows}));
-    }
-    json!({"names": names, "lanes": lanes})
 }

@@ -8,6 +8,10 @@
 //! absence included, add up to [`WHOLE`]; the cost of a window grows with its pixels and not with
 //! the states below them, because time per class is summed up every [`STRIDE`] states.
 
+mod walk;
+
+use walk::Walk;
+
 /// What a state is drawn as. The order is the order of drawing, and part of the API.
 pub const CLASSES: [&str; 11] = [
     "running",
@@ -23,6 +27,13 @@ pub const CLASSES: [&str; 11] = [
     "unknown",
 ];
 
+/// Causes that are drawn as a class of another name.
+pub const DRAWN_AS: [(&str, &str); 3] = [
+    ("safepoint", "gc"),
+    ("admission", "other"),
+    ("carrying", "idle"),
+];
+
 /// Class of a time in which the thread did not exist; after the last of [`CLASSES`].
 pub const ABSENT: usize = CLASSES.len();
 
@@ -36,7 +47,7 @@ pub const UNKNOWN: usize = 10;
 pub const WHOLE: i64 = 255;
 
 /// States between two sums.
-const STRIDE: usize = 64;
+const STRIDE: usize = 32;
 
 /// Stands for a class where a stretch holds several, of which only the times are known. Never told.
 const MIXED: u8 = ABSENT as u8 + 1;
@@ -178,39 +189,20 @@ impl Lane {
         self.begin.get(i + 1).copied().unwrap_or(self.end)
     }
 
-    /// Time per class from the first state to `t`, which lies in state `i` or at its end.
-    fn until(&self, i: usize, t: i64) -> [i64; ABSENT] {
-        let mut sum = self.sums[i / STRIDE];
-        for k in i / STRIDE * STRIDE..i {
-            self.add(&mut sum, k, self.end_of(k));
-        }
-        self.add(&mut sum, i, t);
-        sum
-    }
-
     /// Time per class within `[begin, end)`; it adds up to `end - begin`.
     pub fn times(&self, begin: i64, end: i64) -> Times {
-        let mut times = [0; ABSENT + 1];
-        let (first, last) = self.extent();
-        let (from, to) = (begin.clamp(first, last), end.clamp(first, last));
-        if !self.is_empty() && from < to {
-            let index = |t: i64| self.begin.partition_point(|&b| b <= t).saturating_sub(1);
-            let (low, high) = (self.until(index(from), from), self.until(index(to), to));
-            for class in 0..ABSENT {
-                times[class] = high[class] - low[class];
-            }
-        }
-        times[ABSENT] = (end - begin) - times[..ABSENT].iter().sum::<i64>();
-        times
+        Walk::new(self).times(begin, end)
     }
 
     /// The columns of a window.
     pub fn columns(&self, window: Window) -> Vec<Column> {
         let mut columns = Vec::with_capacity(window.px as usize);
+        let mut walk = Walk::new(self);
+        let mut begin = window.begin;
         while (columns.len() as u32) < window.px {
             let i = columns.len() as u32;
-            let (begin, end) = (window.edge(i), window.edge(i + 1));
-            let (until, class) = self.stretch(begin);
+            let end = window.edge(i + 1);
+            let (until, class) = walk.stretch(begin);
             if end <= until && class != MIXED {
                 // All columns that this one state covers, in one step.
                 let reach = if until >= window.end {
@@ -219,24 +211,13 @@ impl Lane {
                     window.column(until)
                 };
                 columns.resize(reach.max(i + 1) as usize, Column::Solid(class));
+                begin = window.edge(columns.len() as u32);
             } else {
-                columns.push(mixture(self.times(begin, end)));
+                columns.push(mixture(walk.times(begin, end)));
+                begin = end;
             }
         }
         columns
-    }
-
-    /// What holds at `t`, and until when.
-    fn stretch(&self, t: i64) -> (i64, u8) {
-        let (first, last) = self.extent();
-        if self.is_empty() || t >= last {
-            (i64::MAX, ABSENT as u8)
-        } else if t < first {
-            (first, ABSENT as u8)
-        } else {
-            let i = self.begin.partition_point(|&b| b <= t) - 1;
-            (self.end_of(i), self.class[i])
-        }
     }
 }
 
@@ -248,13 +229,23 @@ pub fn mixture(times: Times) -> Column {
     }
     let mut shares = [0u8; ABSENT + 1];
     let mut remainders = [(0, 0); ABSENT + 1];
-    let mut left = WHOLE;
-    for (class, &time) in times.iter().enumerate() {
-        let scaled = time as i128 * WHOLE as i128;
-        shares[class] = (scaled / total as i128) as u8;
-        remainders[class] = (scaled % total as i128, class);
-        left -= shares[class] as i64;
+    let (mut inexact, mut left) = (0, WHOLE);
+    for (class, &time) in times.iter().enumerate().filter(|(_, time)| **time > 0) {
+        let (share, remainder) = match time.checked_mul(WHOLE) {
+            Some(scaled) => (scaled / total, scaled % total),
+            // A year and more, and rare: dividing 128 bits takes ten times as long.
+            None => {
+                let scaled = i128::from(time) * i128::from(WHOLE);
+                let total = i128::from(total);
+                ((scaled / total) as i64, (scaled % total) as i64)
+            }
+        };
+        shares[class] = share as u8;
+        left -= share;
+        remainders[inexact] = (remainder, class);
+        inexact += 1;
     }
+    let remainders = &mut remainders[..inexact];
     remainders.sort_unstable_by(|a, b| b.cmp(a));
     for (_, class) in remainders.iter().take(left as usize) {
         shares[*class] += 1;
@@ -296,5 +287,4 @@ pub fn encode(columns: &[Column]) -> Vec<u8> {
 }
 
 #[cfg(test)]
-#[path = "lane_tests.rs"]
 mod tests;

@@ -24,6 +24,7 @@ mod locks;
 mod model;
 mod moment;
 mod params;
+mod picture;
 mod query;
 mod screenshot;
 mod search;

@@ -18,7 +18,7 @@ use loadline_trace::duckdb::arrow::datatypes::{Int16Type, Int32Type, Int64Type};
 use loadline_trace::duckdb::{Connection, Row};
 
 use crate::counters::Counters;
-use crate::lane::{CLASSES, IDLE, Lane, UNKNOWN};
+use crate::lane::{CLASSES, DRAWN_AS, IDLE, Lane, UNKNOWN};
 use crate::model::{Answered, ById, Detail, Mark, Model, NONE, Pause, Resource, Thread, Waits};
 use crate::spans::KINDS;
 use crate::virtuals::{self, Virtual};
@@ -312,7 +312,7 @@ fn states(db: &Connection, model: &mut Model, index: &ById) -> Result<()> {
     let begin = model.meta.begin_ns;
     let sql = format!(
         "SELECT thread, begin_ns - {begin}, end_ns - {begin},
-           coalesce(CASE WHEN state = 'preempted' THEN 3 ELSE list_position({classes}, CASE cause WHEN 'safepoint' THEN 'gc' WHEN 'admission' THEN 'other' WHEN 'carrying' THEN 'idle' ELSE cause END) END - 1, {UNKNOWN})::SMALLINT,
+           coalesce(CASE WHEN state = 'preempted' THEN 3 ELSE list_position({classes}, CASE cause {drawn_as} ELSE cause END) END - 1, {UNKNOWN})::SMALLINT,
            (list_position({states}, state) - 1)::SMALLINT,
            coalesce(cpu, {NONE})::SMALLINT,
            coalesce(list_position({syscalls}, syscall) - 1, {NONE})::SMALLINT,
@@ -320,6 +320,9 @@ fn states(db: &Connection, model: &mut Model, index: &ById) -> Result<()> {
            coalesce(waker_tid, {NONE})::INTEGER, coalesce(\"wait\", {NONE})::BIGINT
          FROM states",
         classes = list(&CLASSES),
+        drawn_as = DRAWN_AS
+            .map(|(cause, class)| format!("WHEN '{cause}' THEN '{class}'"))
+            .join(" "),
         states = list(&model.states),
         syscalls = list(&model.syscalls),
     );

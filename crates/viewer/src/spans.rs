@@ -25,7 +25,7 @@ pub const KINDS: [&str; 12] = [
 ];
 
 /// Rows that a lane has at most; what is nested deeper is left out of the picture.
-pub const MAX_ROWS: usize = 6;
+pub const MAX_ROWS: usize = loadline_analyze::DEPTHS;
 
 /// A part of a span on one thread. Times are ns since the recording began.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -12,7 +12,7 @@ use loadline_trace::duckdb::arrow::array::{Array, AsArray, RecordBatch, StringAr
 use loadline_trace::duckdb::arrow::datatypes::{Int32Type, Int64Type};
 
 use super::{base, rows};
-use crate::lane::{ABSENT, CLASSES, IDLE, Lane, UNKNOWN};
+use crate::lane::{ABSENT, CLASSES, DRAWN_AS, IDLE, Lane, UNKNOWN};
 use crate::model::{Answered, Model, Span};
 use crate::spans::{KINDS, Piece, Row, Sum, kind_index};
 
@@ -70,7 +70,7 @@ struct Sums {
 
 fn lanes(db: &Connection, model: &mut Model) -> Result<()> {
     let begin = model.meta.begin_ns;
-    let part = part(model);
+    let part = loadline_analyze::part_ns(model.duration());
     let mut sums: HashMap<usize, Sums> = HashMap::new();
     let sql = format!(
         "SELECT thread, begin_ns - {begin}, end_ns - {begin}, cause, duration_ns, states FROM state_sums"
@@ -102,18 +102,9 @@ fn lanes(db: &Connection, model: &mut Model) -> Result<()> {
     Ok(())
 }
 
-/// Length of a part, as the writer cuts a recording.
-fn part(model: &Model) -> i64 {
-    (model.duration() / loadline_analyze::PARTS + 1).max(1)
-}
-
 fn class(cause: &str) -> usize {
-    let drawn = match cause {
-        "safepoint" => "gc",
-        "admission" => "other",
-        "carrying" => "idle",
-        cause => cause,
-    };
+    let other = DRAWN_AS.iter().find(|(c, _)| *c == cause);
+    let drawn = other.map_or(cause, |(_, class)| class);
     CLASSES.iter().position(|c| *c == drawn).unwrap_or(UNKNOWN)
 }
 

@@ -45,7 +45,7 @@ proptest! {
         prop_assert_eq!(columns.len(), px as usize);
         for (i, column) in columns.iter().enumerate() {
             let (b, e) = (window.edge(i as u32), window.edge(i as u32 + 1));
-            let expected = if b == e { Column::Solid(lane.stretch(b).1) } else { mixture(brute_force(&lane, b, e)) };
+            let expected = if b == e { Column::Solid(Walk::new(&lane).stretch(b).1) } else { mixture(brute_force(&lane, b, e)) };
             prop_assert_eq!(*column, expected, "column {} of {:?}", i, window);
         }
     }
