@@ -43,9 +43,9 @@ public final class Flight {
                 LOCK.unlock();
             })),
             thread("burner", () -> {
-                // CPU time: on a busy machine it takes longer, and is seen as often.
+                // CPU time: on a busy machine it takes longer, and is seen as often. The sampler misses most of them when it has to wait.
                 ThreadMXBean threads = ManagementFactory.getThreadMXBean();
-                while (threads.getCurrentThreadCpuTime() < 500_000_000L) {
+                while (threads.getCurrentThreadCpuTime() < 1_500_000_000L) {
                     for (int i = 0; i < 1000; i++) {
                         sink += new byte[10_000].length + Long.bitCount(sink);
                     }
