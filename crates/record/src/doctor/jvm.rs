@@ -40,12 +40,21 @@ pub fn look(pid: i32, agent: &AgentFiles) -> Result<Subject> {
     let attached = jvm.can != Can::No;
     findings.push(jvm);
     if attached {
-        let woven = target
+        let start = target
             .cmdline
             .iter()
-            .any(|w| w.starts_with("-javaagent:") && w.contains("loadline-agent"));
+            .find(|w| w.starts_with("-javaagent:") && w.contains("loadline-agent"));
         findings.push(sampling(pid));
-        findings.extend(server.findings(pid, woven, release.java, &agent.jar));
+        findings.push(Finding::yes(
+            "allocations",
+            "with --allocations 512k: by sampling, with class and stack; --allocation-of CLASS: each object",
+        ));
+        findings.push(Finding::yes(
+            "the JVM itself",
+            "with --vm gc-phases,compilations,deoptimizations,class-loads",
+        ));
+        findings.push(methods(pid, start, &agent.jar));
+        findings.extend(server.findings(pid, start.is_some(), release.java, &agent.jar));
         findings.push(Finding::yes(
             "app level",
             "what the program says through loadline-api, if it does",
@@ -143,10 +152,38 @@ fn sampling(pid: i32) -> Finding {
     }
 }
 
+/// Whether invocations of methods can be told. `start` is the agent's option, if it was there at start.
+fn methods(pid: i32, start: Option<&String>, jar: &Path) -> Finding {
+    const WHAT: &str = "methods";
+    let filters = start.and_then(|option| option.split_once("methods="));
+    match filters {
+        Some((_, filters)) => Finding::yes(
+            WHAT,
+            format!(
+                "with --methods: each call of those that -javaagent chose ({})",
+                filters.split(',').next().unwrap_or(filters)
+            ),
+        ),
+        None => Finding::partly(
+            WHAT,
+            "no method has a probe from the start",
+            format!(
+                "start it with -javaagent:{}=methods=com.shop.**; or `loadline arm {pid} --methods 'com.shop.**'` at a quiet hour, or --methods with --redefine",
+                jar.display()
+            ),
+        ),
+    }
+}
+
 impl Found {
     /// What of the server and its pools will be seen.
     fn findings(&self, pid: i32, woven: bool, java: Option<u32>, jar: &Path) -> Vec<Finding> {
         const WHAT: &str = "server level";
+        let price = price(java.unwrap_or(OLDEST));
+        let how = format!(
+            "start it with -javaagent:{}; or `loadline arm {pid}` at a quiet hour, or --redefine: {price}",
+            jar.display()
+        );
         let mut findings = vec![match self.tomcat.as_deref() {
             Some(version) if server::hooked(version) => Finding::yes(
                 WHAT,
@@ -157,9 +194,16 @@ impl Found {
                 format!("Tomcat {version} is not 10.1 or 11"),
                 "record the other levels, which work for any server",
             ),
+            None if self.probed && woven => Finding::yes(
+                WHAT,
+                "requests, connections and handshakes; the agent was there at start",
+            ),
+            None if self.probed => {
+                Finding::no(WHAT, "it is not seen when attached late", how.clone())
+            }
             None if self.other.is_some() => Finding::no(
                 WHAT,
-                "it knows Tomcat 10.1 and 11 only",
+                "it knows Tomcat 10.1 and 11 and Jetty 12 only",
                 "record the other levels, which work for any server",
             ),
             None => Finding::partly(
@@ -168,11 +212,6 @@ impl Found {
                 "a recording tells whether there is one",
             ),
         }];
-        let price = price(java.unwrap_or(OLDEST));
-        let how = format!(
-            "start it with -javaagent:{}; or `loadline arm {pid}` at a quiet hour, or --redefine: {price}",
-            jar.display()
-        );
         findings.push(match (woven, self.hikari) {
             (true, _) => Finding::yes("SQL and pools", "the agent was there at start"),
             (false, true) => Finding::partly(
@@ -284,11 +323,26 @@ mod tests {
         assert_eq!(of(""), None);
     }
 
+    #[test]
+    fn methods_are_told_of_if_the_agent_was_given_any_at_start() {
+        let jar = Path::new("/opt/loadline-agent.jar");
+        let option = "-javaagent:/opt/loadline-agent.jar=methods=com.shop.**".to_owned();
+        let chosen = methods(7, Some(&option), jar);
+        assert_eq!(chosen.can, Can::Yes);
+        assert!(chosen.why.contains("com.shop.**"), "{chosen:?}");
+        let plain = "-javaagent:/opt/loadline-agent.jar".to_owned();
+        for start in [None, Some(&plain)] {
+            let none = methods(7, start, jar);
+            assert_eq!(none.can, Can::Partly);
+            assert!(none.remedy.contains("loadline arm 7"), "{none:?}");
+        }
+    }
+
     fn found(tomcat: Option<&str>, hikari: bool) -> Found {
         Found {
             tomcat: tomcat.map(str::to_owned),
             hikari,
-            other: None,
+            ..Found::default()
         }
     }
 
@@ -307,6 +361,28 @@ mod tests {
         }
         let early = found(Some("11.0.14"), true).findings(7, true, Some(25), jar);
         assert!(early.iter().all(|f| f.can == Can::Yes), "{early:?}");
+    }
+
+    #[test]
+    fn jetty_needs_the_agent_at_start() {
+        let jetty = Found {
+            other: Some("Jetty 12.0.16".into()),
+            probed: true,
+            ..Found::default()
+        };
+        let of = |woven| jetty.findings(7, woven, Some(17), Path::new("a.jar"));
+        assert_eq!(of(true)[0].can, Can::Yes);
+        let late = of(false);
+        assert_eq!(late[0].can, Can::No);
+        assert!(late[0].remedy.contains("-javaagent:a.jar"), "{late:?}");
+        let old = Found {
+            probed: false,
+            ..jetty.clone()
+        };
+        assert_eq!(
+            old.findings(7, true, Some(17), Path::new("a.jar"))[0].can,
+            Can::No
+        );
     }
 
     #[test]

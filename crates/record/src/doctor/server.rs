@@ -10,16 +10,19 @@ pub struct Found {
     pub tomcat: Option<String>,
     /// Another server's name and version.
     pub other: Option<String>,
+    /// It is one that probes are for.
+    pub probed: bool,
     /// Whether there is HikariCP.
     pub hikari: bool,
 }
 
-/// Artifacts by which servers that the server level does not know are told.
+/// Artifacts by which servers are told that have no hooks.
 const OTHERS: [(&str, &str); 3] = [
-    ("jetty-server-", "Jetty"),
+    (JETTY, "Jetty"),
     ("undertow-core-", "Undertow"),
     ("netty-transport-", "Netty"),
 ];
+const JETTY: &str = "jetty-server-";
 /// Tomcat's, embedded and of its distribution.
 const TOMCAT: [&str; 2] = ["tomcat-embed-core-", "catalina"];
 
@@ -44,6 +47,7 @@ impl Found {
                 && version.starts_with(|c: char| c.is_ascii_digit())
             {
                 self.other.get_or_insert(format!("{server} {version}"));
+                self.probed |= artifact == JETTY && version.starts_with("12.");
             }
         }
     }
@@ -122,10 +126,9 @@ mod tests {
         ]);
         assert_eq!(boot.name().as_deref(), Some("Tomcat 11.0.14"));
         assert!(boot.hikari && hooked("11.0.14"));
-        assert_eq!(
-            of(&["jetty-server-12.0.16.jar"]).name().as_deref(),
-            Some("Jetty 12.0.16")
-        );
+        let jetty = of(&["jetty-server-12.0.16.jar"]);
+        assert_eq!(jetty.name().as_deref(), Some("Jetty 12.0.16"));
+        assert!(jetty.probed && !of(&["jetty-server-11.0.25.jar"]).probed);
         assert_eq!(of(&["netty-transport-native-epoll-4.1.jar"]).name(), None);
         assert!(!hooked("9.0.98"));
         assert_eq!(

@@ -6,7 +6,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 /** What the header's JSON says about this JVM: VM, Java, server, and the program's short name. */
 final class JvmInfo {
     private static final String TOMCAT = "org.apache.catalina.core.StandardWrapperValve";
-    private static final String TOMCAT_INFO = "org.apache.catalina.util.ServerInfo";
+    private static final String JETTY = "org.eclipse.jetty.server.AbstractConnector";
 
     private final Instrumentation instrumentation;
     private final AtomicBoolean serverLoaded = new AtomicBoolean();
@@ -30,7 +30,7 @@ final class JvmInfo {
 
     /** A class was loaded while recording: it may be a server's. */
     void classLoaded(String name) {
-        if (name.equals(TOMCAT)) {
+        if (name.equals(TOMCAT) || name.equals(JETTY)) {
             serverLoaded.set(true);
         }
     }
@@ -44,15 +44,23 @@ final class JvmInfo {
     private String server() {
         for (Class<?> loaded : instrumentation.getAllLoadedClasses()) {
             if (loaded.getName().equals(TOMCAT)) {
-                try {
-                    Class<?> info = Class.forName(TOMCAT_INFO, true, loaded.getClassLoader());
-                    return (String) info.getMethod("getServerInfo").invoke(null);
-                } catch (ReflectiveOperationException | LinkageError unknown) {
-                    return "Apache Tomcat";
-                }
+                return told(loaded, "org.apache.catalina.util.ServerInfo", "getServerInfo", "", "Apache Tomcat");
+            }
+            if (loaded.getName().equals(JETTY)) {
+                return told(loaded, "org.eclipse.jetty.server.Server", "getVersion", "Jetty ", "Jetty");
             }
         }
         return "";
+    }
+
+    /** What a static method of the server says of its name and version, behind {@code before}. */
+    private static String told(Class<?> beside, String type, String method, String before, String otherwise) {
+        try {
+            Class<?> info = Class.forName(type, true, beside.getClassLoader());
+            return before + info.getMethod(method).invoke(null);
+        } catch (ReflectiveOperationException | LinkageError unknown) {
+            return otherwise;
+        }
     }
 
     /** "shop" of "/opt/shop.jar --port 80", "Main" of "com.shop.Main". */

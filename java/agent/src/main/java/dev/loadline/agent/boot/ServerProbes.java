@@ -17,6 +17,12 @@ public final class ServerProbes {
 
     private ServerProbes() {}
 
+    /** Whether anybody listens: asked before what takes time to find out. */
+    public static boolean isOn() {
+        return Emit.server() != null;
+    }
+
+    /** @param channel the connection's, or its peer's address */
     public static void connectionOpen(Object wrapper, Object channel) {
         Session s = Emit.server();
         if (s == null || wrapper == null) {
@@ -35,6 +41,9 @@ public final class ServerProbes {
 
     private static SocketAddress peer(Object channel) {
         try {
+            if (channel instanceof SocketAddress) {
+                return (SocketAddress) channel;
+            }
             if (channel instanceof SocketChannel) {
                 return ((SocketChannel) channel).getRemoteAddress();
             }

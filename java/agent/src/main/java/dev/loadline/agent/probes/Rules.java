@@ -29,6 +29,7 @@ final class Rules {
 
     Rules() {
         tomcat();
+        jetty();
         tls();
         virtualThreads();
         iiop();
@@ -72,6 +73,30 @@ final class Rules {
                 new Rule("asyncDispatch", named("asyncDispatch").and(takesArguments(3)), TomcatAdvice.AsyncStatus.class));
         add("org.apache.catalina.core.StandardWrapperValve",
                 new Rule("invoke", named("invoke").and(takesArguments(2)), TomcatAdvice.Service.class));
+    }
+
+    private void jetty() {
+        String jetty = "org.eclipse.jetty.";
+        ElementMatcher.Junction<MethodDescription> onFillable = named("onFillable").and(takesNoArguments());
+        add(jetty + "server.AbstractConnector",
+                new Rule("onEndPointOpened", named("onEndPointOpened").and(takesArguments(1)), JettyAdvice.ConnectionOpen.class),
+                new Rule("onEndPointClosed", named("onEndPointClosed").and(takesArguments(1)), JettyAdvice.ConnectionClose.class));
+        add(jetty + "io.SelectableChannelEndPoint",
+                new Rule("onSelected", named("onSelected").and(takesNoArguments()), JettyAdvice.Selected.class));
+        add(jetty + "io.ssl.SslConnection", new Rule("onFillable", onFillable, JettyAdvice.TlsVisit.class));
+        add(jetty + "io.ssl.SslConnection$SslEndPoint",
+                new Rule("handshakeSucceeded", named("handshakeSucceeded").and(takesNoArguments()), JettyAdvice.HandshakeDone.class),
+                new Rule("handshakeFailed", named("handshakeFailed").and(takesArguments(1)), JettyAdvice.HandshakeFailed.class));
+        add(jetty + "server.internal.HttpConnection", new Rule("onFillable", onFillable, JettyAdvice.Visit.class));
+        add(jetty + "server.internal.HttpConnection$RequestHandler",
+                new Rule("startRequest", named("startRequest").and(takesArguments(3)), JettyAdvice.Parse.class));
+        add(jetty + "server.internal.HttpChannelState$HandlerInvoker",
+                new Rule("run", named("run").and(takesNoArguments()), JettyAdvice.Handle.class),
+                new Rule("completeStream", named("completeStream").and(takesArguments(2)), JettyAdvice.Complete.class));
+        for (String edition : new String[] {"ee10", "ee11"}) {
+            add(jetty + edition + ".servlet.ServletHandler$MappedServlet",
+                    new Rule("handle", named("handle").and(takesArguments(4)), JettyAdvice.Service.class));
+        }
     }
 
     private void tls() {

@@ -1,5 +1,6 @@
 package dev.loadline.agent.testing;
 
+import dev.loadline.agent.programs.JettyWeb;
 import dev.loadline.agent.programs.Web;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -8,7 +9,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
-/** A {@link Target} that runs {@link Web} on one of the Tomcats. */
+/** A {@link Target} that runs {@link Web} on one of the Tomcats, or {@link JettyWeb}. */
 public final class WebTarget {
     private static final Path TOMCAT_10 = Path.of("target/tomcat10/tomcat-embed-core.jar");
     private static final Path KEYSTORE = Path.of("target/test.p12").toAbsolutePath();
@@ -23,6 +24,14 @@ public final class WebTarget {
         String classPath = version == 10
                 ? Target.classPathWith(TOMCAT_10, "tomcat-embed-core") : Target.classPath();
         return Target.startWith(classPath, Web.class, arguments.toArray(String[]::new));
+    }
+
+    /** The same of Jetty. */
+    public static Target jetty(String tls, String... options) throws Exception {
+        keystore();
+        List<String> arguments = new ArrayList<>(Arrays.asList(options));
+        arguments.addAll(List.of("-Dweb.tls=" + tls, "-Dweb.keystore=" + KEYSTORE));
+        return Target.start(JettyWeb.class, arguments.toArray(String[]::new));
     }
 
     private static synchronized void keystore() throws Exception {

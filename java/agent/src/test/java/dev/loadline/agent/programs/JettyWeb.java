@@ -1,0 +1,125 @@
+package dev.loadline.agent.programs;
+
+import dev.loadline.agent.testing.Program;
+import jakarta.servlet.AsyncContext;
+import jakarta.servlet.http.HttpServlet;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletResponse;
+import java.io.IOException;
+import org.eclipse.jetty.alpn.server.ALPNServerConnectionFactory;
+import org.eclipse.jetty.client.HttpClient;
+import org.eclipse.jetty.ee10.servlet.ServletContextHandler;
+import org.eclipse.jetty.ee10.servlet.ServletHolder;
+import org.eclipse.jetty.http2.server.HTTP2ServerConnectionFactory;
+import org.eclipse.jetty.server.HttpConfiguration;
+import org.eclipse.jetty.server.HttpConnectionFactory;
+import org.eclipse.jetty.server.SecureRequestCustomizer;
+import org.eclipse.jetty.server.Server;
+import org.eclipse.jetty.server.ServerConnector;
+import org.eclipse.jetty.server.SslConnectionFactory;
+import org.eclipse.jetty.util.VirtualThreads;
+import org.eclipse.jetty.util.ssl.SslContextFactory;
+import org.eclipse.jetty.util.thread.QueuedThreadPool;
+
+/**
+ * Jetty with HTTPS on a free port, HTTP/1.1 and 2, and a few servlets. System properties: web.tls, web.keystore,
+ * web.virtual.
+ */
+public final class JettyWeb extends Program {
+    private static final String PASSWORD = "changeit";
+    private static final int THREADS = 16;
+
+    public static void main(String[] arguments) throws Exception {
+        new JettyWeb().serve();
+    }
+
+    @Override
+    protected String handle(String command) throws Exception {
+        if (!command.equals("start")) {
+            throw new IllegalArgumentException(command);
+        }
+        QueuedThreadPool threads = new QueuedThreadPool(THREADS);
+        if (Boolean.getBoolean("web.virtual")) {
+            threads.setVirtualThreadsExecutor(VirtualThreads.getDefaultVirtualThreadsExecutor());
+        }
+        Server server = new Server(threads);
+        SslContextFactory.Server ssl = new SslContextFactory.Server();
+        ssl.setKeyStorePath(System.getProperty("web.keystore"));
+        ssl.setKeyStorePassword(PASSWORD);
+        ssl.setIncludeProtocols(System.getProperty("web.tls", "TLSv1.3"));
+        HttpConfiguration http = new HttpConfiguration();
+        http.addCustomizer(new SecureRequestCustomizer(false));
+        HttpConnectionFactory http1 = new HttpConnectionFactory(http);
+        ALPNServerConnectionFactory alpn = new ALPNServerConnectionFactory();
+        alpn.setDefaultProtocol(http1.getProtocol());
+        ServerConnector connector = new ServerConnector(server, new SslConnectionFactory(ssl, alpn.getProtocol()), alpn,
+                new HTTP2ServerConnectionFactory(http), http1);
+        connector.setHost("127.0.0.1");
+        server.addConnector(connector);
+        ServletContextHandler context = new ServletContextHandler("/");
+        add(context, "hello", new Hello());
+        add(context, "later", new Later());
+        add(context, "calls", new Calls(connector));
+        server.setHandler(context);
+        server.start();
+        return Integer.toString(connector.getLocalPort());
+    }
+
+    private static void add(ServletContextHandler context, String name, HttpServlet servlet) {
+        ServletHolder holder = new ServletHolder(name, servlet);
+        holder.setAsyncSupported(true);
+        context.addServlet(holder, "/" + name);
+    }
+
+    private static void answer(HttpServletResponse response, int status, String text) throws IOException {
+        response.setStatus(status);
+        response.setContentLength(text.length());
+        response.getOutputStream().print(text);
+    }
+
+    private static final class Hello extends HttpServlet {
+        @Override
+        protected void doGet(HttpServletRequest request, HttpServletResponse response) throws IOException {
+            answer(response, 200, "hello");
+        }
+    }
+
+    /** Answers 202 from another thread, 50 ms later. */
+    private static final class Later extends HttpServlet {
+        @Override
+        protected void doGet(HttpServletRequest request, HttpServletResponse response) {
+            AsyncContext async = request.startAsync();
+            new Thread(() -> {
+                try {
+                    Thread.sleep(50);
+                    answer(response, 202, "later");
+                    async.complete();
+                } catch (IOException | InterruptedException e) {
+                    throw new IllegalStateException(e);
+                }
+            }, "later").start();
+        }
+    }
+
+    /** Asks this server itself for a page, by Jetty's client: its connections are none of the server's. */
+    private static final class Calls extends HttpServlet {
+        private final ServerConnector connector;
+
+        Calls(ServerConnector connector) {
+            this.connector = connector;
+        }
+
+        @Override
+        protected void doGet(HttpServletRequest request, HttpServletResponse response) throws IOException {
+            SslContextFactory.Client trustsAll = new SslContextFactory.Client(true);
+            trustsAll.setEndpointIdentificationAlgorithm(null);
+            try (HttpClient client = new HttpClient()) {
+                client.setSslContextFactory(trustsAll);
+                client.start();
+                answer(response, client.GET("https://127.0.0.1:" + connector.getLocalPort() + "/hello").getStatus(), "called");
+            } catch (Exception e) {
+                throw new IOException(e);
+            }
+        }
+    }
+}
