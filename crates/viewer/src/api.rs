@@ -13,6 +13,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::chain::chain;
+use crate::confined::{Client, Sql};
 use crate::counters;
 use crate::failure::Failure;
 use crate::lane::{CLASSES, Lane};
@@ -22,7 +23,6 @@ use crate::model::{GC_LANE, Model, Thread};
 use crate::moment::{gc_moment, moment, span_at};
 use crate::params::Params;
 use crate::picture;
-use crate::query::{Client, Sql};
 use crate::search::Names;
 use crate::spans::KINDS;
 use crate::summary::{figures, overview};

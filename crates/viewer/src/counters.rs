@@ -8,8 +8,8 @@ use anyhow::Result;
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use crate::confined::Session;
 use crate::model::Model;
-use crate::query::Session;
 
 /// Counters of the roles of a trace, as they grow.
 #[derive(Debug, Default)]

@@ -28,9 +28,9 @@ use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
 
 use crate::api::{Answer, Api};
+use crate::confined::Client;
 use crate::failure::Failure;
 use crate::files::{self, File};
-use crate::query::Client;
 
 /// What is looked at, by its traces' directories.
 #[derive(Debug, Clone)]

@@ -14,6 +14,7 @@
 mod api;
 mod cdp;
 mod chain;
+mod confined;
 mod counters;
 mod failure;
 mod files;
@@ -25,7 +26,6 @@ mod model;
 mod moment;
 mod params;
 mod picture;
-mod query;
 mod screenshot;
 mod search;
 pub mod spans;

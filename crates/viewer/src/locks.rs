@@ -7,8 +7,8 @@ use anyhow::Result;
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::confined::Session;
 use crate::model::Model;
-use crate::query::Session;
 
 /// What one row is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -97,7 +97,7 @@ pub fn locks(model: &Model, sql: Session<'_>, by: By, (begin, end): (i64, i64)) 
          of_owner AS (SELECT class, object, owner, sum(ns)::BIGINT AS ns FROM holds WHERE owner IS NOT NULL GROUP BY ALL),
          top AS (SELECT class, object, arg_max(owner, ns) AS owner, max(ns) AS ns FROM of_owner GROUP BY ALL),
          did AS (SELECT class, {object} AS object, sum(running_ns)::BIGINT AS a, sum(runnable_ns)::BIGINT AS b, sum(lock_ns)::BIGINT AS c,
-                        sum(io_ns)::BIGINT AS d, sum(other_ns)::BIGINT AS e FROM lock_owners_within({from}, {to}) GROUP BY ALL)
+                        sum(io_ns)::BIGINT AS d, sum(gc_ns + other_ns)::BIGINT AS e FROM lock_owners_within({from}, {to}) GROUP BY ALL)
          SELECT w.class, w.object, w.objects, w.kind, w.waits, w.wait_ns, w.longest_ns, w.waiters, c.convoy, c.convoy_at - {zero},
                 coalesce(h.holds, 0), coalesce(h.held_ns, 0), coalesce(h.longest_hold_ns, 0), t.name, coalesce(o.ns, 0), coalesce(h.owners, 0),
                 coalesce(d.a, 0), coalesce(d.b, 0), coalesce(d.c, 0), coalesce(d.d, 0), coalesce(d.e, 0),

@@ -6,9 +6,9 @@ use anyhow::Result;
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::confined::Session;
 use crate::model::{Model, Span};
 use crate::moment::innermost;
-use crate::query::Session;
 use crate::spans::KINDS;
 
 /// Order of the requests.

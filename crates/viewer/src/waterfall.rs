@@ -12,10 +12,10 @@ use anyhow::Result;
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::confined::Session;
 use crate::lane::CLASSES;
 use crate::model::{Model, NONE, Span};
 use crate::moment::innermost;
-use crate::query::Session;
 use crate::spans::KINDS;
 
 /// Spans that are told at most; a request with more is a loop, and the first tell of it.
