@@ -28,8 +28,8 @@ const TEXTS: [&str; 9] = [
     "GET /search",
     "GET /bid",
     "dispatcher",
-    "SELECT id, name FROM item WHERE category = 7",
-    "UPDATE item SET bids = bids + 1 WHERE id = 3",
+    "SELECT id, name FROM item WHERE category = ?",
+    "UPDATE item SET bids = bids + ? WHERE id = ?",
     "pool",
     "shop.Cache",
 ];

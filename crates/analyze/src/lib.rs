@@ -42,7 +42,6 @@ mod resources;
 pub mod role;
 mod samples;
 mod spans;
-mod sqltext;
 mod stacks;
 mod states;
 mod syscalls;

@@ -47,10 +47,8 @@ pub struct Context<'a> {
     pub begin: i64,
     /// End of the recording.
     pub end: i64,
-    /// Text of a string id.
+    /// Text of a string id. Statements are without their values already: the agent lets none of these out.
     pub text: &'a dyn Fn(u32) -> Option<Arc<str>>,
-    /// Normalised text of a statement.
-    pub sql: &'a dyn Fn(u32) -> Option<Arc<str>>,
     /// Where spans and their parts are kept.
     pub room: &'a Room,
 }

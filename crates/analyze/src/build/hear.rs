@@ -1,6 +1,5 @@
 //! One pass over what the agent said: waits, pauses, spans and marks out of the same stream of events.
 
-use std::cell::RefCell;
 use std::sync::Arc;
 
 use loadline_trace::tables::{Object, Sample, Vm};
@@ -14,7 +13,7 @@ use crate::objects::Objects;
 use crate::spans;
 use crate::threads::Threads;
 use crate::waits::Wait;
-use crate::{misc, samples, sqltext, vm, waits};
+use crate::{misc, samples, vm, waits};
 
 /// Texts by their ids.
 pub type Strings = FxHashMap<u32, Arc<str>>;
@@ -46,16 +45,6 @@ pub fn hear(
     room: &Room,
 ) -> Heard {
     let text = |id: u32| strings.get(&id).cloned();
-    let normalised: RefCell<Strings> = RefCell::default();
-    let sql = |id: u32| {
-        let mut known = normalised.borrow_mut();
-        if let Some(statement) = known.get(&id) {
-            return Some(statement.clone());
-        }
-        let statement: Arc<str> = sqltext::normalise(strings.get(&id)?).into();
-        known.insert(id, statement.clone());
-        Some(statement)
-    };
     let life = |t: u32| {
         let known = threads.list.get(t as usize);
         known.map_or((begin, end), |t| (t.begin, t.end))
@@ -72,7 +61,6 @@ pub fn hear(
         begin,
         end,
         text: &text,
-        sql: &sql,
         room,
     };
     let mut waits = waits::Pairing::new(&of_waits);

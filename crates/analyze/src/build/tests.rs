@@ -54,7 +54,7 @@ fn site() -> Recording {
         ev::SQL_BEGIN,
         0,
         0,
-        "SELECT 1 FROM t WHERE id = 5",
+        "SELECT ? FROM t WHERE id = ?",
     );
     a.event(11, 220 * MS, ev::SQL_END, 0, 0, "");
     a.event(11, 230 * MS, ev::SERVICE_END, 0, 0, "");

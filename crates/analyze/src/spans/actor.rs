@@ -185,7 +185,7 @@ impl Builder<'_> {
         if !nested(&mut self.actor(thread).sql) {
             let name = self
                 .names
-                .of_statement(name, self.cx.sql)
+                .of_text(name, self.cx.text)
                 .unwrap_or(Name::STATEMENT);
             let span = self.open_on(Kind::Sql, name, thread, ts);
             self.actor(thread).sql = Some(Outermost { span, depth: 1 });

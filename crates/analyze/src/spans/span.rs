@@ -274,8 +274,6 @@ pub struct Names {
     list: Vec<Arc<str>>,
     /// By the ids of strings.
     texts: FxHashMap<u32, Name>,
-    /// By the ids of strings that are statements.
-    statements: FxHashMap<u32, Name>,
 }
 
 impl Default for Names {
@@ -283,7 +281,6 @@ impl Default for Names {
         Names {
             list: FIXED.map(Arc::from).to_vec(),
             texts: FxHashMap::default(),
-            statements: FxHashMap::default(),
         }
     }
 }
@@ -296,33 +293,14 @@ impl Names {
 
     /// The name of a string; `text` tells what it reads, if it was not asked for before.
     pub fn of_text(&mut self, id: u32, text: impl FnOnce(u32) -> Option<Arc<str>>) -> Option<Name> {
-        known(&mut self.texts, &mut self.list, id, text)
+        if let Some(&name) = self.texts.get(&id) {
+            return Some(name);
+        }
+        let name = Name(self.list.len() as u32);
+        self.list.push(text(id)?);
+        self.texts.insert(id, name);
+        Some(name)
     }
-
-    /// The same of a statement.
-    pub fn of_statement(
-        &mut self,
-        id: u32,
-        text: impl FnOnce(u32) -> Option<Arc<str>>,
-    ) -> Option<Name> {
-        known(&mut self.statements, &mut self.list, id, text)
-    }
-}
-
-fn known(
-    ids: &mut FxHashMap<u32, Name>,
-    list: &mut Vec<Arc<str>>,
-    id: u32,
-    text: impl FnOnce(u32) -> Option<Arc<str>>,
-) -> Option<Name> {
-    if let Some(&name) = ids.get(&id) {
-        return Some(name);
-    }
-    let text = text(id)?;
-    let name = Name(list.len() as u32);
-    list.push(text);
-    ids.insert(id, name);
-    Some(name)
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::*;
 use crate::bounded::Room;
 
-/// Strings by id: `s7`; statements are `sql 7`.
+/// Strings by id: `s7`.
 fn text(id: u32) -> Option<Arc<str>> {
     (id != 0).then(|| format!("s{id}").into())
 }
@@ -33,7 +33,6 @@ fn built(events: &[(u32, i64, u32, u64, i64, u32)]) -> Output {
         begin: 0,
         end: 1000,
         text: &text,
-        sql: &text,
         room: &Room::in_memory(),
     };
     let mut builder = Builder::new(&cx);
