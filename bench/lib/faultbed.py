@@ -201,7 +201,8 @@ def try_fault(name, site="auction", load=None, seed=1, jdk=None, keep=None, warm
                 beside.append(Neighbours((own, other)))
             time.sleep(warm_s / 2)
             record = [loadline, "record", "--pid", str(running.pid), "-o", trace, "-d", f"{record_s}s", *fault.record]
-            done = subprocess.run(["taskset", "-c", str(other), *record], capture_output=True, text=True)
+            # Where all others go first, it would come when they have gone.
+            done = subprocess.run(raised(["taskset", "-c", str(other), *record]), capture_output=True, text=True)
             if done.returncode != 0:
                 sys.exit(f"the recording failed:\n{done.stderr}")
             seen = [json.loads(d.communicate(timeout=60)[0].splitlines()[-1] or "{}") for d in drivers]
@@ -232,6 +233,8 @@ def diagnosed(trace):
     if done.returncode != 0:
         sys.exit(f"loadline diagnose failed:\n{done.stderr}")
     found = json.loads(done.stdout)
+    if not found["figures"]["requests"]["count"]:
+        sys.exit(f"{trace}: no request was recorded: the visitors had gone before it began")
     return {
         "confirmed": found["confirmed"],
         "shares": {f["name"]: round(f["share"], 3) for f in found["findings"] if f["outcome"] == "confirmed"},
@@ -242,8 +245,8 @@ def diagnosed(trace):
 
 def drive(loadline, url, cpu, seed, warm_s, record_s, options):
     """Visitors who come until the recording is over."""
-    # The recorder needs a moment to attach: visitors stay for two seconds more.
-    command = ["taskset", "-c", str(cpu), loadline, "load", url, "--seed", seed, "--warmup", f"{warm_s}s", "-d", f"{record_s + 2}s", "--json", *options]
+    # The recorder needs a moment to attach: visitors stay for three seconds more.
+    command = ["taskset", "-c", str(cpu), loadline, "load", url, "--seed", seed, "--warmup", f"{warm_s}s", "-d", f"{record_s + 3}s", "--json", *options]
     if url.startswith("https"):
         command.append("--insecure")
     # One line, so that the last line is all of it.

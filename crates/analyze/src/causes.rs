@@ -17,6 +17,7 @@
 //! | accept or a poll | socket in the midst of work, else idle |
 //! | a call that only files have | file |
 //! | a futex of a Java thread, in which a pause of a collection lies, ended by the VM Thread | gc |
+//! | a futex of a Java thread that another ended, pauses of collections being a fifth of it or more | gc |
 //! | a futex of a Java thread that the VM Thread ended, without a pause in it | safepoint |
 //! | a futex, inside a pool wait | pool |
 //! | anything else | other in the midst of work, else idle |
@@ -37,6 +38,10 @@ use crate::waits::{Wait, is_lock};
 const TO_SAFEPOINT_NS: i64 = 20_000_000;
 /// How long after the reported end of a pause those that it stopped are woken.
 const FROM_SAFEPOINT_NS: i64 = 2_000_000;
+
+/// Of a wait for the lock of the heap, the part that is pauses at least, as a divisor. Under a planted pressure of
+/// collections 19 in 20 are above it, and of other waits of this kind none.
+const OF_HEAP_WAIT: i64 = 5;
 
 /// Class that the agent gives a park of a virtual thread for a socket, which names none.
 const SOCKETS: &str = "sun.nio.ch.Poller";
@@ -209,8 +214,9 @@ fn of_call(i: &Interval, working: bool, in_pool: bool, facts: &Facts) -> Cause {
 ///
 /// A stopped thread waits on a futex that the VM Thread opens when the operation is over. Java code
 /// waits for that thread in no other way; what asks it for an operation does, and is stopped by it as
-/// well. So whom another thread woke was not stopped, whatever happened meanwhile: it waited for that
-/// thread, and a pause only made its wait longer.
+/// well. So whom another thread woke was not stopped: it waited for that thread, and a pause only made its wait longer.
+/// But who finds no room to allocate waits for the lock of the heap, and who has that lock for collections, one or
+/// several: much of such a wait is pauses, and its holder ends it.
 fn stopped_by_vm(i: &Interval, facts: &Facts) -> Option<Cause> {
     if !facts.is_program {
         return None;
@@ -223,11 +229,18 @@ fn stopped_by_vm(i: &Interval, facts: &Facts) -> Option<Cause> {
     match by_vm {
         Some(true) if pause.is_some() => Some(Cause::Gc),
         Some(true) => Some(Cause::Safepoint),
-        Some(false) => None,
+        Some(false) => waits_for_room(i, facts.pauses).then_some(Cause::Gc),
         None => pause
             .filter(|p| i.end <= p.1 + FROM_SAFEPOINT_NS)
             .map(|_| Cause::Gc),
     }
+}
+
+fn waits_for_room(i: &Interval, pauses: &[(i64, i64)]) -> bool {
+    let from = pauses.partition_point(|p| p.1 <= i.begin);
+    let within = pauses[from..].iter().take_while(|p| p.0 < i.end);
+    let paused: i64 = within.map(|p| p.1.min(i.end) - p.0.max(i.begin)).sum();
+    paused > 0 && paused >= (i.end - i.begin) / OF_HEAP_WAIT
 }
 
 /// The first pause that stopped a thread which blocked then: it blocked within it, or just before.
@@ -463,8 +476,11 @@ mod tests {
         assert_eq!(woken_by(VM_THREAD + 1, &[]), Cause::Other);
         let pause = [(12, 18)];
         assert_eq!(woken_by(VM_THREAD, &pause), Cause::Gc);
-        // It waited for that thread, and a pause fell into it.
-        assert_eq!(woken_by(VM_THREAD + 1, &pause), Cause::Other);
+        // It waited for that thread: for room, if collections took much of the time, else a pause fell into it.
+        assert_eq!(woken_by(VM_THREAD + 1, &pause), Cause::Gc);
+        assert_eq!(woken_by(VM_THREAD + 1, &[(9, 11), (14, 15)]), Cause::Gc);
+        assert_eq!(woken_by(VM_THREAD + 1, &[(12, 13)]), Cause::Other);
+        assert_eq!(woken_by(VM_THREAD + 1, &[(5, 10), (20, 90)]), Cause::Other);
         assert_eq!(woken_by(NONE, &pause), Cause::Gc);
     }
 

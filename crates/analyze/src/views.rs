@@ -99,7 +99,7 @@ pub const ALL: [View; 19] = [
     },
     View {
         name: "lock_owners",
-        doc: "Per lock, what its owners were doing while others waited for it: class, object, held_ns, running_ns, runnable_ns, lock_ns (they waited for another), io_ns, other_ns.",
+        doc: "Per lock, what its owners were doing while others waited for it: class, object, held_ns, running_ns, runnable_ns, lock_ns (they waited for another), io_ns, gc_ns (stopped by a collection, or another safepoint), other_ns.",
         example: "SELECT class, ms(sum(held_ns)) AS held, round(sum(runnable_ns) / sum(held_ns), 2) AS runnable FROM lock_owners GROUP BY class ORDER BY held DESC",
         sql: "CREATE VIEW lock_owners AS
             SELECT * FROM lock_owners_within(-9223372036854775807, 9223372036854775807)",

@@ -9,7 +9,8 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use common::{
-    alone, java_program, kernel_level_or_skip, loadline, run, run_ok, scratch, skip, sql, text,
+    alone, java_program, kernel_level_or_skip, loadline, run, run_ok, scratch, signal, skip, sql,
+    text,
 };
 use loadline_trace::Trace;
 
@@ -139,15 +140,17 @@ fn waited(out: &str) -> (Trace, i64) {
 }
 
 /// A recording that runs until something happens to it.
-fn recording(pid: i32, out: &str) -> Child {
+fn recording(pid: i32, out: &str, how: &[&str]) -> Child {
     let mut child = loadline()
-        .args(["record", "--pid", &pid.to_string(), "-d", "60s", "-o", out])
+        .args(["record", "--pid", &pid.to_string(), "-o", out])
+        .args(how)
         .stderr(Stdio::piped())
         .spawn()
         .expect("the binary starts");
     let said = BufReader::new(child.stderr.take().expect("it is piped"));
     let mut lines = said.lines().map_while(Result::ok);
-    assert!(lines.any(|l| l.contains("recording for")), "it records");
+    let begun = |l: String| l.trim_start().starts_with("recording");
+    assert!(lines.any(begun), "it records");
     // Who goes on reading is none of the test's; nothing more is said.
     std::thread::spawn(move || lines.for_each(drop));
     std::thread::sleep(Duration::from_millis(400));
@@ -223,9 +226,20 @@ fn a_jvm_in_namespaces_of_its_own_is_recorded_from_outside_and_nothing_stays_the
     );
     assert!(is_clean(), "{:?}", container.tmp());
 
+    // A flight recorder, whose past is asked for while it goes on.
+    let (_dir, out) = scratch();
+    let mut kept = recording(container.pid, &out, &["--flight", "64M"]);
+    let past = format!("{out}-past");
+    run_ok(&["dump", &pid, "-o", &past]);
+    assert!(waited(&past).1 > 5);
+    signal(&kept, libc::SIGINT);
+    assert!(kept.wait().expect("ours").success());
+    assert!(waited(&out).1 > 5);
+    assert!(is_clean(), "{:?}", container.tmp());
+
     // A recorder that is killed.
     let (_dir, out) = scratch();
-    let mut killed = recording(container.pid, &out);
+    let mut killed = recording(container.pid, &out, &["-d", "60s"]);
     killed.kill().expect("ours");
     killed.wait().expect("ours");
     assert!(!is_clean());
@@ -235,7 +249,7 @@ fn a_jvm_in_namespaces_of_its_own_is_recorded_from_outside_and_nothing_stays_the
 
     // A JVM that ends, and takes its file system with it.
     let (_dir, out) = scratch();
-    let mut left = recording(container.pid, &out);
+    let mut left = recording(container.pid, &out, &["-d", "60s"]);
     drop(container);
     assert!(left.wait().expect("ours").success());
     let (trace, n) = waited(&out);

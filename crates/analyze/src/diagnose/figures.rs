@@ -207,8 +207,9 @@ pub struct Lock {
     pub owner: Option<String>,
     /// When its longest wait began.
     pub longest_ns: i64,
-    /// What its owners did while others waited: running, runnable, waiting for another lock, I/O, other; sum 1. None if unknown.
-    pub owners: Option<[f64; 5]>,
+    /// What its owners did while others waited: running, runnable, waiting for another lock, I/O, stopped by the collector or
+    /// at a safepoint, other; sum 1. None if unknown.
+    pub owners: Option<[f64; 6]>,
 }
 
 /// A pool of connections.

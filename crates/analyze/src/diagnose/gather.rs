@@ -229,7 +229,14 @@ fn locks(db: &Connection) -> Result<Vec<Lock>> {
     rows(db, "locks", |r| {
         let held = r.get::<_, Option<i64>>(10)?;
         let state = |i| r.get::<_, Option<i64>>(i).map(|n| n.unwrap_or(0) as f64);
-        let states = [state(11)?, state(12)?, state(13)?, state(14)?, state(15)?];
+        let states = [
+            state(11)?,
+            state(12)?,
+            state(13)?,
+            state(14)?,
+            state(15)?,
+            state(16)?,
+        ];
         Ok(Lock {
             class: r.get(0)?,
             waits: count(r, 1)?,

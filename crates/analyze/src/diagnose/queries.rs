@@ -113,7 +113,7 @@ FROM spans, (SELECT min(begin_ns) AS start FROM threads)",
       mode(t.name) AS owner, arg_max(p.begin_ns, ns) AS longest
     FROM placed p LEFT JOIN threads t ON t.id = p.owner GROUP BY class, object)
 SELECT coalesce(g.class, '(unknown class)') AS class, g.waits, g.waiters, ms(g.wait_ns) AS wait_ms, g.wait_ns / sum(g.wait_ns) OVER () AS part,
-  l.convoy, g.in_sql_ns / g.wait_ns AS in_sql, g.in_pool_ns / g.wait_ns AS in_pool, g.owner, g.longest, o.held_ns, o.running_ns, o.runnable_ns, o.lock_ns, o.io_ns, o.other_ns
+  l.convoy, g.in_sql_ns / g.wait_ns AS in_sql, g.in_pool_ns / g.wait_ns AS in_pool, g.owner, g.longest, o.held_ns, o.running_ns, o.runnable_ns, o.lock_ns, o.io_ns, o.gc_ns, o.other_ns
 FROM grouped g
 LEFT JOIN locks l ON l.class IS NOT DISTINCT FROM g.class AND l.object IS NOT DISTINCT FROM g.object
 LEFT JOIN lock_owners o ON o.class IS NOT DISTINCT FROM g.class AND o.object IS NOT DISTINCT FROM g.object

@@ -4,7 +4,8 @@
 //! Evidence: the part of the requests' time that was waited for one lock, and what its owners did
 //! meanwhile. Owners that run make it a matter of what is done under the lock; owners that are runnable
 //! have lost their CPU with the lock in hand (a convoy), and the CPUs are a cause too; owners that wait
-//! for I/O or for another lock hold it for longer than they need.
+//! for I/O or for another lock hold it for longer than they need. Owners that the collector has stopped, or left waiting
+//! for room, make it the collector's (`gc-pressure`).
 //!
 //! A lock that is waited for inside statements by one connection's users belongs to `shared-connection`,
 //! one inside waits for a pool to the pool.
@@ -46,6 +47,8 @@ const ANYBODYS: [&str; 3] = [
     "java.lang.Object",
     "java.lang.Class",
 ];
+/// Part of the time that others waited, in which the owners were stopped by the collector, that makes it the collector's.
+const STOPPED: f64 = 0.5;
 /// Part of the waits inside a statement, or a wait for a pool, that makes a lock the database's or the pool's.
 const INSIDE: f64 = 0.5;
 
@@ -99,7 +102,8 @@ fn judge(f: &Figures, library: bool) -> Judgement {
         lock.waiters,
         lock.convoy
     );
-    let j = if share < NOTABLE {
+    let stopped = lock.owners.map_or(0.0, |did| did[4]);
+    let j = if share < NOTABLE || stopped > STOPPED {
         Judgement::refuted(waits)
     } else {
         let owners = owners(lock).map(|o| format!("; {o}")).unwrap_or_default();
@@ -128,6 +132,7 @@ pub fn owners(lock: &Lock) -> Option<String> {
         "runnable, not running",
         "waiting for another lock",
         "waiting for I/O",
+        "stopped by the collector",
         "blocked otherwise",
     ];
     let mut parts: Vec<(f64, &str)> = lock.owners?.into_iter().zip(said).collect();
@@ -158,10 +163,18 @@ mod tests {
             wait_ms: 3000.0,
             part: 0.99,
             convoy: 7,
-            owners: Some([0.25, 0.7, 0.0, 0.0, 0.05]),
+            owners: Some([0.25, 0.7, 0.0, 0.0, 0.0, 0.05]),
             ..Lock::default()
         }];
         f
+    }
+
+    #[test]
+    fn a_lock_whose_owners_the_collector_stops_is_the_collectors() {
+        let mut f = with("com.example.shop.Statistics");
+        assert_eq!(outcome(HOT_LOCK, &f), Outcome::Confirmed);
+        f.locks[0].owners = Some([0.1, 0.1, 0.0, 0.0, 0.8, 0.0]);
+        assert_eq!(outcome(HOT_LOCK, &f), Outcome::Refuted);
     }
 
     #[test]

@@ -5,7 +5,8 @@
 //! long as its peers'; it waits for no statement and no socket.
 //!
 //! Evidence: waits for a pool during which connections of it were free, and others were given back, while
-//! the waiter stayed blocked (time in which it was awake and waited for a CPU does not count).
+//! the waiter stayed blocked (time in which it was awake and waited for a CPU does not count, nor the part of it in
+//! which a quota let nobody run who could have woken it).
 
 use crate::diagnose::Figures;
 use crate::diagnose::finding::{Hypothesis, Judgement};
@@ -29,10 +30,12 @@ fn judge(f: &Figures) -> Judgement {
     if !f.levels.server || !f.levels.kernel {
         return Judgement::lacking("the server level, which has the pools, and the kernel level");
     }
+    let stood = f.cpu.throttled_seconds.unwrap_or(0.0) / f.seconds.max(1e-9) / f.cpus.max(1.0);
+    let ran = 1.0 - stood.clamp(0.0, 1.0);
     let lost: Vec<_> = f
         .forgotten
         .iter()
-        .filter(|w| w.free_ms >= FORGOTTEN_MS && w.released >= CHANCES)
+        .filter(|w| w.free_ms * ran >= FORGOTTEN_MS && w.released >= CHANCES)
         .collect();
     let Some(worst) = lost.first() else {
         let longest = f.forgotten.iter().map(|w| w.free_ms).fold(0.0, f64::max);
@@ -89,6 +92,10 @@ mod tests {
         };
         f.forgotten = vec![wait];
         assert_eq!(outcome(HYPOTHESIS, &f), Outcome::Confirmed);
+        f.forgotten[0].free_ms = 300.0;
+        f.cpu.throttled_seconds = Some(6.0);
+        assert_eq!(outcome(HYPOTHESIS, &f), Outcome::Refuted, "nobody ran");
+        f.cpu.throttled_seconds = None;
         f.forgotten[0].free_ms = 30.0;
         assert_eq!(
             outcome(HYPOTHESIS, &f),

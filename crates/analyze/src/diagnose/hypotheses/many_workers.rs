@@ -77,7 +77,7 @@ mod tests {
         assert_eq!(outcome(HYPOTHESIS, &f), Outcome::Refuted, "owners run");
         f.locks = vec![Lock {
             part: 1.0,
-            owners: Some([0.2, 0.8, 0.0, 0.0, 0.0]),
+            owners: Some([0.2, 0.8, 0.0, 0.0, 0.0, 0.0]),
             ..Lock::default()
         }];
         assert_eq!(outcome(HYPOTHESIS, &f), Outcome::Confirmed);
