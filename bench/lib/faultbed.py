@@ -193,7 +193,7 @@ def try_fault(name, site="auction", load=None, seed=1, jdk=None, keep=None, warm
             scheme = "https" if site == "auction" or "--clinic.tls=true" in fault.clinic else "http"
             url = f"{scheme}://127.0.0.1:{running.port}"
             scenario = "browsing" if site == "auction" else os.path.join(harness.ROOT, "bed", "clinic", "walk.toml")
-            drivers.append(drive(loadline, url, other, seed, warm_s, record_s, ["--scenario", scenario, "--users", users, "--think", f"{THINK_MS}ms"]))
+            drivers.append(drive(loadline, url, other, seed, warm_s, most_s, ["--scenario", scenario, "--users", users, "--think", f"{THINK_MS}ms"]))
             time.sleep(warm_s / 2)
             if site == "clinic" and fault.beside == "quota":
                 beside.append(Quota(running.pid))
@@ -205,7 +205,7 @@ def try_fault(name, site="auction", load=None, seed=1, jdk=None, keep=None, warm
             done = subprocess.run(raised(["taskset", "-c", str(other), *record]), capture_output=True, text=True)
             if done.returncode != 0:
                 sys.exit(f"the recording failed:\n{done.stderr}")
-            seen = [json.loads(d.communicate(timeout=60)[0].splitlines()[-1] or "{}") for d in drivers]
+            seen = [gone(d) for d in drivers]
     finally:
         for d in drivers:
             if d.poll() is None:
@@ -243,11 +243,15 @@ def diagnosed(trace):
     }
 
 
-def drive(loadline, url, cpu, seed, warm_s, record_s, options):
-    """Visitors who come until the recording is over."""
-    # The recorder needs a moment to attach: visitors stay for three seconds more.
-    command = ["taskset", "-c", str(cpu), loadline, "load", url, "--seed", seed, "--warmup", f"{warm_s}s", "-d", f"{record_s + 3}s", "--json", *options]
+def drive(loadline, url, cpu, seed, warm_s, most_s, options):
+    """Visitors who come until they are told to go: how long a recorder takes to attach depends on what there is of the CPUs."""
+    command = ["taskset", "-c", str(cpu), loadline, "load", url, "--seed", seed, "--warmup", f"{warm_s}s", "-d", f"{most_s}s", "--json", *options]
     if url.startswith("https"):
         command.append("--insecure")
-    # One line, so that the last line is all of it.
-    return subprocess.Popen(["sh", "-c", '"$@" | tr -d "\\n"', "load", *raised([str(c) for c in command])], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    return subprocess.Popen(raised([str(c) for c in command]), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+
+
+def gone(driver):
+    """What visitors saw, who go now."""
+    driver.terminate()
+    return json.loads(driver.communicate(timeout=60)[0] or "{}")

@@ -102,7 +102,11 @@ fn judge(f: &Figures, library: bool) -> Judgement {
         lock.waiters,
         lock.convoy
     );
-    let stopped = lock.owners.map_or(0.0, |did| did[4]);
+    // While collections take much of the time, what owners wait for otherwise is room.
+    let for_room = f.gc.share >= NOTABLE;
+    let stopped = lock
+        .owners
+        .map_or(0.0, |did| did[4] + if for_room { did[5] } else { 0.0 });
     let j = if share < NOTABLE || stopped > STOPPED {
         Judgement::refuted(waits)
     } else {
@@ -174,6 +178,10 @@ mod tests {
         let mut f = with("com.example.shop.Statistics");
         assert_eq!(outcome(HOT_LOCK, &f), Outcome::Confirmed);
         f.locks[0].owners = Some([0.1, 0.1, 0.0, 0.0, 0.8, 0.0]);
+        assert_eq!(outcome(HOT_LOCK, &f), Outcome::Refuted);
+        f.locks[0].owners = Some([0.0, 0.0, 0.0, 0.0, 0.25, 0.75]);
+        assert_eq!(outcome(HOT_LOCK, &f), Outcome::Confirmed);
+        f.gc.share = 0.4;
         assert_eq!(outcome(HOT_LOCK, &f), Outcome::Refuted);
     }
 
