@@ -194,16 +194,16 @@ impl Found {
                 format!("Tomcat {version} is not 10.1 or 11"),
                 "record the other levels, which work for any server",
             ),
-            None if self.probed && woven => Finding::yes(
+            None if self.is_probed() && woven => Finding::yes(
                 WHAT,
                 "requests, connections and handshakes; the agent was there at start",
             ),
-            None if self.probed => {
+            None if self.is_probed() => {
                 Finding::no(WHAT, "it is not seen when attached late", how.clone())
             }
             None if self.other.is_some() => Finding::no(
                 WHAT,
-                "it knows Tomcat 10.1 and 11 and Jetty 12 only",
+                "it knows Tomcat 10.1 and 11, Jetty 12 and Netty 4 only",
                 "record the other levels, which work for any server",
             ),
             None => Finding::partly(
@@ -364,10 +364,9 @@ mod tests {
     }
 
     #[test]
-    fn jetty_needs_the_agent_at_start() {
+    fn jetty_and_netty_need_the_agent_at_start() {
         let jetty = Found {
             other: Some("Jetty 12.0.16".into()),
-            probed: true,
             ..Found::default()
         };
         let of = |woven| jetty.findings(7, woven, Some(17), Path::new("a.jar"));
@@ -376,13 +375,11 @@ mod tests {
         assert_eq!(late[0].can, Can::No);
         assert!(late[0].remedy.contains("-javaagent:a.jar"), "{late:?}");
         let old = Found {
-            probed: false,
-            ..jetty.clone()
+            other: Some("Jetty 11.0.25".into()),
+            ..Found::default()
         };
-        assert_eq!(
-            old.findings(7, true, Some(17), Path::new("a.jar"))[0].can,
-            Can::No
-        );
+        let old = old.findings(7, true, Some(17), Path::new("a.jar"));
+        assert_eq!(old[0].can, Can::No);
     }
 
     #[test]

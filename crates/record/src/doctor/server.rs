@@ -10,19 +10,18 @@ pub struct Found {
     pub tomcat: Option<String>,
     /// Another server's name and version.
     pub other: Option<String>,
-    /// It is one that probes are for.
-    pub probed: bool,
     /// Whether there is HikariCP.
     pub hikari: bool,
 }
 
 /// Artifacts by which servers are told that have no hooks.
 const OTHERS: [(&str, &str); 3] = [
-    (JETTY, "Jetty"),
+    ("jetty-server-", "Jetty"),
     ("undertow-core-", "Undertow"),
     ("netty-transport-", "Netty"),
 ];
-const JETTY: &str = "jetty-server-";
+/// Of these, those that probes are for.
+const PROBED: [&str; 2] = ["Jetty 12.", "Netty 4."];
 /// Tomcat's, embedded and of its distribution.
 const TOMCAT: [&str; 2] = ["tomcat-embed-core-", "catalina"];
 
@@ -31,6 +30,12 @@ impl Found {
     pub fn name(&self) -> Option<String> {
         let tomcat = self.tomcat.as_ref().map(|v| format!("Tomcat {v}"));
         tomcat.or_else(|| self.other.clone())
+    }
+
+    /// Whether probes are for it.
+    pub fn is_probed(&self) -> bool {
+        let other = self.other.as_deref().unwrap_or_default();
+        PROBED.iter().any(|server| other.starts_with(server))
     }
 
     /// Takes a jar into account, by its name: `tomcat-embed-core-10.1.43.jar`.
@@ -46,8 +51,12 @@ impl Found {
             if let Some(version) = name.strip_prefix(artifact)
                 && version.starts_with(|c: char| c.is_ascii_digit())
             {
-                self.other.get_or_insert(format!("{server} {version}"));
-                self.probed |= artifact == JETTY && version.starts_with("12.");
+                // Whoever has a server may have Netty beside it, as a client.
+                if self.other.is_none()
+                    || self.other.as_ref().is_some_and(|o| o.starts_with("Netty"))
+                {
+                    self.other = Some(format!("{server} {version}"));
+                }
             }
         }
     }
@@ -126,9 +135,22 @@ mod tests {
         ]);
         assert_eq!(boot.name().as_deref(), Some("Tomcat 11.0.14"));
         assert!(boot.hikari && hooked("11.0.14"));
-        let jetty = of(&["jetty-server-12.0.16.jar"]);
-        assert_eq!(jetty.name().as_deref(), Some("Jetty 12.0.16"));
-        assert!(jetty.probed && !of(&["jetty-server-11.0.25.jar"]).probed);
+        for jars in [
+            [
+                "jetty-server-12.0.16.jar",
+                "netty-transport-4.1.111.Final.jar",
+            ],
+            [
+                "netty-transport-4.1.111.Final.jar",
+                "jetty-server-12.0.16.jar",
+            ],
+        ] {
+            let jetty = of(&jars);
+            assert_eq!(jetty.name().as_deref(), Some("Jetty 12.0.16"));
+            assert!(jetty.is_probed());
+        }
+        assert!(!of(&["jetty-server-11.0.25.jar"]).is_probed());
+        assert!(of(&["netty-transport-4.1.111.Final.jar"]).is_probed());
         assert_eq!(of(&["netty-transport-native-epoll-4.1.jar"]).name(), None);
         assert!(!hooked("9.0.98"));
         assert_eq!(

@@ -7,6 +7,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
 final class JvmInfo {
     private static final String TOMCAT = "org.apache.catalina.core.StandardWrapperValve";
     private static final String JETTY = "org.eclipse.jetty.server.AbstractConnector";
+    /** What only servers load. */
+    private static final String NETTY = "io.netty.handler.codec.http.HttpRequestDecoder";
 
     private final Instrumentation instrumentation;
     private final AtomicBoolean serverLoaded = new AtomicBoolean();
@@ -30,7 +32,7 @@ final class JvmInfo {
 
     /** A class was loaded while recording: it may be a server's. */
     void classLoaded(String name) {
-        if (name.equals(TOMCAT) || name.equals(JETTY)) {
+        if (name.equals(TOMCAT) || name.equals(JETTY) || name.equals(NETTY)) {
             serverLoaded.set(true);
         }
     }
@@ -42,6 +44,7 @@ final class JvmInfo {
     }
 
     private String server() {
+        String found = "";
         for (Class<?> loaded : instrumentation.getAllLoadedClasses()) {
             if (loaded.getName().equals(TOMCAT)) {
                 return told(loaded, "org.apache.catalina.util.ServerInfo", "getServerInfo", "", "Apache Tomcat");
@@ -49,8 +52,12 @@ final class JvmInfo {
             if (loaded.getName().equals(JETTY)) {
                 return told(loaded, "org.eclipse.jetty.server.Server", "getVersion", "Jetty ", "Jetty");
             }
+            if (loaded.getName().equals(NETTY)) {
+                String version = loaded.getPackage().getImplementationVersion();
+                found = version == null ? "Netty" : "Netty " + version; // unless there is one that may have it beside
+            }
         }
-        return "";
+        return found;
     }
 
     /** What a static method of the server says of its name and version, behind {@code before}. */

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.loadline.agent.boot.Type;
+import dev.loadline.agent.programs.JettyWeb;
 import dev.loadline.agent.testing.HttpsClient;
 import dev.loadline.agent.testing.Spool;
 import dev.loadline.agent.testing.Spool.Event;
@@ -34,7 +35,7 @@ class JettyIT {
     @ParameterizedTest
     @CsvSource({"REDEFINE, TLSv1.3", "START, TLSv1.2", "START, TLSv1.3"})
     void handshakes_are_told_apart_and_requests_nest(Way way, String tls) throws Exception {
-        try (Target target = WebTarget.jetty(tls, way.options()); TestRecorder recorder = way.recorder()) {
+        try (Target target = WebTarget.start(JettyWeb.class, tls, way.options()); TestRecorder recorder = way.recorder()) {
             int port = Integer.parseInt(target.tell("start"));
             recorder.record(target.pid());
             SSLContext context = HttpsClient.newContext();
@@ -82,7 +83,7 @@ class JettyIT {
     @Test
     void an_asynchronous_request_ends_where_its_response_is_out() throws Exception {
         Way way = Way.START;
-        try (Target target = WebTarget.jetty("TLSv1.3", way.options()); TestRecorder recorder = way.recorder()) {
+        try (Target target = WebTarget.start(JettyWeb.class, "TLSv1.3", way.options()); TestRecorder recorder = way.recorder()) {
             int port = Integer.parseInt(target.tell("start"));
             recorder.record(target.pid());
             HttpsClient client = new HttpsClient(HttpsClient.newContext(), port);
@@ -104,7 +105,7 @@ class JettyIT {
     @Test
     void streams_of_http_2_are_requests_within_visits() throws Exception {
         Way way = Way.START;
-        try (Target target = WebTarget.jetty("TLSv1.3", way.options()); TestRecorder recorder = way.recorder()) {
+        try (Target target = WebTarget.start(JettyWeb.class, "TLSv1.3", way.options()); TestRecorder recorder = way.recorder()) {
             int port = Integer.parseInt(target.tell("start"));
             recorder.record(target.pid());
             HttpClient client = HttpClient.newBuilder().sslContext(HttpsClient.newContext()).build();
@@ -127,7 +128,7 @@ class JettyIT {
     @Test
     void connections_of_jettys_client_are_none_of_the_servers() throws Exception {
         Way way = Way.START;
-        try (Target target = WebTarget.jetty("TLSv1.3", way.options()); TestRecorder recorder = way.recorder()) {
+        try (Target target = WebTarget.start(JettyWeb.class, "TLSv1.3", way.options()); TestRecorder recorder = way.recorder()) {
             int port = Integer.parseInt(target.tell("start"));
             recorder.record(target.pid());
             HttpsClient client = new HttpsClient(HttpsClient.newContext(), port);
@@ -145,7 +146,7 @@ class JettyIT {
         assumeTrue(Runtime.version().feature() >= 21, "virtual threads came with Java 21");
         List<String> options = new ArrayList<>(List.of(Way.START.options()));
         options.add("-Dweb.virtual=true");
-        try (Target target = WebTarget.jetty("TLSv1.3", options.toArray(String[]::new)); TestRecorder recorder = Way.START.recorder()) {
+        try (Target target = WebTarget.start(JettyWeb.class, "TLSv1.3", options.toArray(String[]::new)); TestRecorder recorder = Way.START.recorder()) {
             int port = Integer.parseInt(target.tell("start"));
             recorder.record(target.pid());
             HttpsClient client = new HttpsClient(HttpsClient.newContext(), port);

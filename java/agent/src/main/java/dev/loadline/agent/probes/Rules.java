@@ -30,6 +30,7 @@ final class Rules {
     Rules() {
         tomcat();
         jetty();
+        netty();
         tls();
         virtualThreads();
         iiop();
@@ -97,6 +98,25 @@ final class Rules {
             add(jetty + edition + ".servlet.ServletHandler$MappedServlet",
                     new Rule("handle", named("handle").and(takesArguments(4)), JettyAdvice.Service.class));
         }
+    }
+
+    private void netty() {
+        String netty = "io.netty.";
+        add(netty + "channel.DefaultChannelPipeline",
+                new Rule("fireChannelActive", named("fireChannelActive").and(takesNoArguments()), NettyAdvice.ConnectionOpen.class),
+                new Rule("fireChannelInactive", named("fireChannelInactive").and(takesNoArguments()), NettyAdvice.ConnectionClose.class),
+                new Rule("fireChannelRead", named("fireChannelRead").and(takesArguments(1)), NettyAdvice.Visit.class));
+        add(netty + "handler.ssl.SslHandler",
+                new Rule("decode", named("decode").and(takesArguments(3)), NettyAdvice.Handshake.class),
+                new Rule("setHandshakeSuccess", named("setHandshakeSuccess").and(takesNoArguments()), NettyAdvice.HandshakeDone.class),
+                new Rule("setHandshakeFailure", named("setHandshakeFailure"), NettyAdvice.HandshakeFailed.class));
+        Rule request = new Rule("createMessage",
+                named("createMessage").and(takesArgument(0, String[].class)), NettyAdvice.Request.class);
+        add(netty + "handler.codec.http.HttpRequestDecoder", request);
+        // Its own, which does not ask the one above.
+        add("io.vertx.core.http.impl.VertxHttpRequestDecoder", request);
+        add(netty + "handler.codec.http.HttpObjectEncoder",
+                new Rule("encode", named("encode").and(takesArguments(3)).and(takesArgument(2, List.class)), NettyAdvice.Response.class));
     }
 
     private void tls() {

@@ -1,6 +1,5 @@
 package dev.loadline.agent.testing;
 
-import dev.loadline.agent.programs.JettyWeb;
 import dev.loadline.agent.programs.Web;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -9,7 +8,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
-/** A {@link Target} that runs {@link Web} on one of the Tomcats, or {@link JettyWeb}. */
+/** A {@link Target} that runs {@link Web} on one of the Tomcats, or a like program on another server. */
 public final class WebTarget {
     private static final Path TOMCAT_10 = Path.of("target/tomcat10/tomcat-embed-core.jar");
     private static final Path KEYSTORE = Path.of("target/test.p12").toAbsolutePath();
@@ -26,12 +25,12 @@ public final class WebTarget {
         return Target.startWith(classPath, Web.class, arguments.toArray(String[]::new));
     }
 
-    /** The same of Jetty. */
-    public static Target jetty(String tls, String... options) throws Exception {
+    /** The same of another server's program. */
+    public static Target start(Class<? extends Program> program, String tls, String... options) throws Exception {
         keystore();
         List<String> arguments = new ArrayList<>(Arrays.asList(options));
         arguments.addAll(List.of("-Dweb.tls=" + tls, "-Dweb.keystore=" + KEYSTORE));
-        return Target.start(JettyWeb.class, arguments.toArray(String[]::new));
+        return Target.start(program, arguments.toArray(String[]::new));
     }
 
     private static synchronized void keystore() throws Exception {

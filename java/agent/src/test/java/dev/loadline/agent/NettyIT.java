@@ -1,0 +1,72 @@
+package dev.loadline.agent;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.loadline.agent.boot.Type;
+import dev.loadline.agent.programs.NettyWeb;
+import dev.loadline.agent.testing.HttpsClient;
+import dev.loadline.agent.testing.Spool;
+import dev.loadline.agent.testing.Spool.Event;
+import dev.loadline.agent.testing.Story;
+import dev.loadline.agent.testing.Target;
+import dev.loadline.agent.testing.TestRecorder;
+import dev.loadline.agent.testing.Way;
+import dev.loadline.agent.testing.WebTarget;
+import java.util.List;
+import javax.net.ssl.SSLContext;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** The server level in Netty, by probes. */
+class NettyIT {
+    @ParameterizedTest
+    @CsvSource({"REDEFINE, TLSv1.3", "START, TLSv1.2"})
+    void requests_last_until_their_response_is_out_whoever_answers(Way way, String tls) throws Exception {
+        try (Target target = WebTarget.start(NettyWeb.class, tls, way.options()); TestRecorder recorder = way.recorder()) {
+            int port = Integer.parseInt(target.tell("start"));
+            recorder.record(target.pid());
+            SSLContext context = HttpsClient.newContext();
+            HttpsClient full = new HttpsClient(context, port);
+            assertEquals(200, full.get("/hello?x=1"));
+            assertEquals(202, full.get("/later"));
+            assertEquals(200, full.get("/parts"));
+            assertEquals(404, full.get("/nothing"));
+            full.close();
+            Thread.sleep(20); // the client tells sessions' ages in milliseconds
+            HttpsClient resumed = new HttpsClient(context, port);
+            assertEquals(200, resumed.get("/hello"));
+            resumed.close();
+            Thread.sleep(200); // the server sees the client's close
+            Spool spool = recorder.stop();
+            assertEquals("", spool.message);
+            assertTrue(spool.info.contains("\"server\": \"Netty 4."), spool.info);
+
+            Story first = Story.of(spool, full);
+            Story second = Story.of(spool, resumed);
+            assertFalse(full.resumed());
+            assertTrue(resumed.resumed());
+            assertTrue(first.count(Type.TLS_KEY) > 0, "a full handshake chooses a key");
+            assertEquals(0, second.count(Type.TLS_KEY), "a resumed one does not");
+            for (Story story : List.of(first, second)) {
+                assertEquals(story.count(Type.TLS_ENTER), story.count(Type.TLS_EXIT));
+                assertEquals(1, story.events.stream().filter(e -> e.type() == Type.TLS_EXIT && e.b() == 0).count());
+                assertEquals(1, story.count(Type.CONN_CLOSE));
+                assertEquals(story.count(Type.VISIT_BEGIN), story.count(Type.VISIT_END));
+                assertEquals("127.0.0.1", story.events.get(0).c());
+            }
+            String request = "38 39 40"; // request, status, its end
+            assertEquals(String.join(" ", request, request, request, request),
+                    first.types(Type.REQUEST, Type.STATUS, Type.REQUEST_END));
+            assertEquals(List.of("GET /hello", "GET /later", "GET /parts", "GET /nothing"),
+                    first.events.stream().filter(e -> e.type() == Type.REQUEST).map(Event::c).toList());
+            assertEquals(List.of(200L, 202L, 200L, 404L),
+                    first.events.stream().filter(e -> e.type() == Type.STATUS).map(Event::b).toList());
+            Event later = first.events.stream().filter(e -> "GET /later".equals(e.c())).findFirst().orElseThrow();
+            Event end = first.events.stream().filter(e -> e.type() == Type.REQUEST_END && e.ts() > later.ts()).findFirst()
+                    .orElseThrow();
+            assertTrue(end.ts() - later.ts() >= 50_000_000, "over when the other thread has answered");
+        }
+    }
+}

@@ -1,0 +1,110 @@
+package dev.loadline.agent.programs;
+
+import dev.loadline.agent.testing.Program;
+import io.netty.bootstrap.ServerBootstrap;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInitializer;
+import io.netty.channel.MultiThreadIoEventLoopGroup;
+import io.netty.channel.SimpleChannelInboundHandler;
+import io.netty.channel.nio.NioIoHandler;
+import io.netty.channel.socket.SocketChannel;
+import io.netty.channel.socket.nio.NioServerSocketChannel;
+import io.netty.handler.codec.http.DefaultFullHttpResponse;
+import io.netty.handler.codec.http.DefaultHttpContent;
+import io.netty.handler.codec.http.DefaultHttpResponse;
+import io.netty.handler.codec.http.FullHttpRequest;
+import io.netty.handler.codec.http.FullHttpResponse;
+import io.netty.handler.codec.http.HttpObjectAggregator;
+import io.netty.handler.codec.http.HttpResponse;
+import io.netty.handler.codec.http.HttpResponseStatus;
+import io.netty.handler.codec.http.HttpServerCodec;
+import io.netty.handler.codec.http.HttpVersion;
+import io.netty.handler.codec.http.LastHttpContent;
+import io.netty.handler.ssl.SslContext;
+import io.netty.handler.ssl.SslContextBuilder;
+import io.netty.handler.ssl.SslProvider;
+import java.io.FileInputStream;
+import java.io.InputStream;
+import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
+import java.security.KeyStore;
+import javax.net.ssl.KeyManagerFactory;
+
+/** Netty with HTTPS and HTTP/1.1 on a free port. System properties: web.tls, web.keystore. */
+public final class NettyWeb extends Program {
+    private static final char[] PASSWORD = "changeit".toCharArray();
+    private static final int LONGEST = 1 << 16;
+
+    public static void main(String[] arguments) throws Exception {
+        new NettyWeb().serve();
+    }
+
+    @Override
+    protected String handle(String command) throws Exception {
+        if (!command.equals("start")) {
+            throw new IllegalArgumentException(command);
+        }
+        KeyStore keys = KeyStore.getInstance("PKCS12");
+        try (InputStream file = new FileInputStream(System.getProperty("web.keystore"))) {
+            keys.load(file, PASSWORD);
+        }
+        KeyManagerFactory managers = KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
+        managers.init(keys, PASSWORD);
+        SslContext tls = SslContextBuilder.forServer(managers).sslProvider(SslProvider.JDK)
+                .protocols(System.getProperty("web.tls", "TLSv1.3")).build();
+        Channel server = new ServerBootstrap()
+                .group(new MultiThreadIoEventLoopGroup(2, NioIoHandler.newFactory()))
+                .channel(NioServerSocketChannel.class)
+                .childHandler(new ChannelInitializer<SocketChannel>() {
+                    @Override
+                    protected void initChannel(SocketChannel channel) {
+                        channel.pipeline().addLast(tls.newHandler(channel.alloc()), new HttpServerCodec(),
+                                new HttpObjectAggregator(LONGEST), new Pages());
+                    }
+                })
+                .bind("127.0.0.1", 0).sync().channel();
+        return Integer.toString(((InetSocketAddress) server.localAddress()).getPort());
+    }
+
+    private static final class Pages extends SimpleChannelInboundHandler<FullHttpRequest> {
+        @Override
+        protected void channelRead0(ChannelHandlerContext context, FullHttpRequest request) {
+            switch (request.uri().replaceAll("[?].*", "")) {
+                case "/hello":
+                    context.writeAndFlush(page(HttpResponseStatus.OK, "hello"));
+                    break;
+                case "/parts":
+                    HttpResponse head = new DefaultHttpResponse(HttpVersion.HTTP_1_1, HttpResponseStatus.OK);
+                    head.headers().set("content-length", 5);
+                    context.write(head);
+                    context.write(new DefaultHttpContent(bytes("parts")));
+                    context.writeAndFlush(LastHttpContent.EMPTY_LAST_CONTENT);
+                    break;
+                case "/later":
+                    new Thread(() -> {
+                        try {
+                            Thread.sleep(50);
+                        } catch (InterruptedException e) {
+                            throw new IllegalStateException(e);
+                        }
+                        context.writeAndFlush(page(HttpResponseStatus.ACCEPTED, "later"));
+                    }, "later").start();
+                    break;
+                default:
+                    context.writeAndFlush(page(HttpResponseStatus.NOT_FOUND, ""));
+            }
+        }
+
+        private static FullHttpResponse page(HttpResponseStatus status, String text) {
+            FullHttpResponse page = new DefaultFullHttpResponse(HttpVersion.HTTP_1_1, status, bytes(text));
+            page.headers().set("content-length", text.length());
+            return page;
+        }
+
+        private static io.netty.buffer.ByteBuf bytes(String text) {
+            return Unpooled.copiedBuffer(text, StandardCharsets.US_ASCII);
+        }
+    }
+}
