@@ -20,17 +20,20 @@ pub fn role(name: &str, kind: &str) -> usize {
         "gc" => 5,
         "compiler" => 6,
         "vm" | "native" => 7,
-        _ if has(&["-exec-", "qtp", "xnio-", "worker", "-handler-"]) => 0,
         _ if has(&[
-            "-poller",
-            "-clientpoller",
-            "selector",
-            "nioeventloop",
-            "epollserver",
+            "-exec-",
+            "qtp",
+            "xnio-",
+            "worker",
+            "-handler-",
+            "eventloop", // they read and serve
+            "reactor-http",
+            "executor-thread-",
         ]) =>
         {
-            1
+            0
         }
+        _ if has(&["-poller", "-clientpoller", "selector"]) => 1,
         _ if has(&["-acceptor", "-blockpoller"]) => 2,
         _ if has(&[
             "hikaripool",
@@ -94,11 +97,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn threads_of_tomcat_jetty_and_the_vm_have_their_roles() {
+    fn threads_of_servers_and_the_vm_have_their_roles() {
         for (name, kind, expected) in [
             ("https-jsse-nio-8443-exec-7", "platform", "Workers"),
             ("tomcat-exec-12", "platform", "Workers"),
             ("qtp123-45", "platform", "Workers"),
+            ("vert.x-eventloop-thread-1", "platform", "Workers"),
+            ("reactor-http-epoll-2", "platform", "Workers"),
             ("https-jsse-nio-8443-Poller", "platform", "Poller"),
             ("https-jsse-nio-8443-Acceptor", "platform", "Acceptor"),
             ("HikariPool-1 housekeeper", "platform", "Pool and timers"),
