@@ -191,7 +191,7 @@ impl Found {
             ),
             Some(version) => Finding::no(
                 WHAT,
-                format!("Tomcat {version} is not 10.1 or 11"),
+                format!("Tomcat {version} is not 9, 10.1 or 11"),
                 "record the other levels, which work for any server",
             ),
             None if self.is_probed() && woven => Finding::yes(
@@ -203,7 +203,7 @@ impl Found {
             }
             None if self.other.is_some() => Finding::no(
                 WHAT,
-                "it knows Tomcat 10.1 and 11, Jetty 12 and Netty 4 only",
+                "it knows Tomcat 9, 10.1 and 11, Jetty 12 and Netty 4 only",
                 "record the other levels, which work for any server",
             ),
             None => Finding::partly(
@@ -384,8 +384,8 @@ mod tests {
 
     #[test]
     fn a_tomcat_that_is_too_old_is_said() {
-        let old = found(Some("9.0.98"), false).findings(7, false, Some(17), Path::new("a.jar"));
+        let old = found(Some("8.5.100"), false).findings(7, false, Some(17), Path::new("a.jar"));
         assert_eq!(old[0].can, Can::No);
-        assert!(old[0].why.contains("9.0.98"), "{old:?}");
+        assert!(old[0].why.contains("8.5.100"), "{old:?}");
     }
 }

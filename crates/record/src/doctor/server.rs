@@ -114,7 +114,9 @@ fn server_number(properties: &str) -> Option<String> {
 
 /// Whether the hooks fit a Tomcat of this version.
 pub fn hooked(version: &str) -> bool {
-    version.starts_with("10.1.") || version.starts_with("11.")
+    ["9.0.", "10.1.", "11."]
+        .iter()
+        .any(|known| version.starts_with(known))
 }
 
 #[cfg(test)]
@@ -152,7 +154,7 @@ mod tests {
         assert!(!of(&["jetty-server-11.0.25.jar"]).is_probed());
         assert!(of(&["netty-transport-4.1.111.Final.jar"]).is_probed());
         assert_eq!(of(&["netty-transport-native-epoll-4.1.jar"]).name(), None);
-        assert!(!hooked("9.0.98"));
+        assert!(hooked("9.0.98") && !hooked("8.5.100"));
         assert_eq!(
             server_number("server.info=Apache Tomcat/10.1.43\nserver.number=10.1.43.0\n")
                 .as_deref(),

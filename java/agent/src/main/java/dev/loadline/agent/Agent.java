@@ -16,6 +16,7 @@ public final class Agent {
      * @param argument the raw directory of a recording that begins at once; or {@code methods=FILTER:FILTER…}; or nothing
      */
     public static void premain(String argument, Instrumentation instrumentation) {
+        Reach.prepare();
         Recording.weave(instrumentation);
         if (argument != null && argument.startsWith(METHODS)) {
             Recording.weaveMethods(argument.substring(METHODS.length()).replace(':', '\n'), instrumentation);

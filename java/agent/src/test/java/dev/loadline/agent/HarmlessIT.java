@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.loadline.agent.boot.Type;
+import dev.loadline.agent.programs.Walled;
 import dev.loadline.agent.testing.HttpsClient;
 import dev.loadline.agent.testing.Spool;
 import dev.loadline.agent.testing.Target;
@@ -51,6 +52,23 @@ class HarmlessIT {
             assertTrue(before.stream().allMatch(line -> line.contains("redefined name=java.lang.VirtualThread,")), atStart);
         } finally {
             Files.delete(log);
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({"START, false", "START, true", "REDEFINE, false"})
+    void classes_that_do_not_see_the_agents_go_on_without_probes(Way way, boolean methods) throws Exception {
+        String[] options = way.options();
+        if (methods) {
+            options[0] += "=methods=org.h2.command.*";
+        }
+        try (Target target = Target.start(Walled.class, options); TestRecorder recorder = way.recorder()) {
+            assertEquals("42", target.tell("query"));
+            recorder.record(target.pid());
+            assertEquals("42", target.tell("query"));
+            Spool spool = recorder.stop();
+            assertTrue(spool.message.contains("do not see the agent's"), spool.message);
+            assertTrue(spool.of(Type.SQL_BEGIN).isEmpty());
         }
     }
 

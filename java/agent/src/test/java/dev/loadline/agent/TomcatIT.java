@@ -25,7 +25,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** The server level in Tomcat 10.1 and 11, with HikariCP and H2. */
+/** The server level in Tomcat 10.1 and 11, with HikariCP and H2; and in Tomcat 9. */
 class TomcatIT {
     private static void drain() throws InterruptedException {
         Thread.sleep(200); // the server sees the client's close
@@ -193,6 +193,28 @@ class TomcatIT {
             if (way != Way.HOOKS) {
                 statements(Story.of(spool, client));
             }
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(Way.class)
+    void a_tomcat_of_java_ee_is_seen_too(Way way) throws Exception {
+        try (Target target = WebTarget.beforeJakarta(way.options()); TestRecorder recorder = way.recorder()) {
+            int port = Integer.parseInt(target.tell("start"));
+            recorder.record(target.pid());
+            HttpClient client = HttpClient.newHttpClient();
+            for (String path : List.of("/hello?x", "/nothing")) {
+                client.send(HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + path)).build(),
+                        HttpResponse.BodyHandlers.discarding());
+            }
+            drain();
+            Spool spool = recorder.stop();
+            assertEquals("", spool.message);
+            assertTrue(spool.info.contains("Apache Tomcat/9.0"), spool.info);
+            assertEquals(List.of("GET /hello", "GET /nothing"), spool.of(Type.REQUEST).stream().map(Event::c).toList());
+            assertEquals(List.of(200L, 404L), spool.of(Type.STATUS).stream().map(Event::b).toList());
+            assertEquals(2, Story.of(spool).get(0).count(Type.REQUEST_END), "each in a visit");
+            assertEquals("files", spool.of(Type.SERVICE_BEGIN).get(0).c());
         }
     }
 

@@ -5,21 +5,30 @@ import java.io.IOException;
 import java.lang.ref.WeakReference;
 import java.util.Map;
 import java.util.WeakHashMap;
+import net.bytebuddy.jar.asm.ClassReader;
+import net.bytebuddy.jar.asm.ClassWriter;
+import net.bytebuddy.jar.asm.commons.ClassRemapper;
+import net.bytebuddy.jar.asm.commons.Remapper;
 
 /**
  * Defines the classes of one package of the agent's beside a server's, so that they may extend and
- * implement the server's types.
+ * implement the server's types. Beside a server from before Jakarta EE 9 they have servlets of {@code javax}.
  */
 final class Neighbour extends ClassLoader {
     private static final String AGENT = "dev.loadline.agent.";
     /** Those in use: recordings that follow each other share their classes. */
     private static final Map<ClassLoader, Map<String, WeakReference<Neighbour>>> KNOWN = new WeakHashMap<>();
 
+    private static final String JAKARTA = "jakarta/servlet/";
+
     private final String own;
+    private final boolean isBeforeJakarta;
 
     private Neighbour(String own, ClassLoader parent) {
         super(parent);
         this.own = own;
+        isBeforeJakarta = parent != null && parent.getResource(JAKARTA + "Servlet.class") == null
+                && parent.getResource("javax/servlet/Servlet.class") != null;
     }
 
     /** The neighbour of the loader of a server's class, for the classes of one package. */
@@ -35,6 +44,17 @@ final class Neighbour extends ClassLoader {
         return neighbour;
     }
 
+    private static byte[] withJavax(byte[] file) {
+        ClassWriter renamed = new ClassWriter(0);
+        new ClassReader(file).accept(new ClassRemapper(renamed, new Remapper() {
+            @Override
+            public String map(String name) {
+                return name.startsWith(JAKARTA) ? "javax/" + name.substring("jakarta/".length()) : name;
+            }
+        }), 0);
+        return renamed.toByteArray();
+    }
+
     @Override
     protected Class<?> loadClass(String name, boolean resolve) throws ClassNotFoundException {
         synchronized (getClassLoadingLock(name)) {
@@ -44,7 +64,7 @@ final class Neighbour extends ClassLoader {
             }
             if (name.startsWith(own)) {
                 try {
-                    byte[] file = ClassBytes.of(name);
+                    byte[] file = isBeforeJakarta ? withJavax(ClassBytes.of(name)) : ClassBytes.of(name);
                     return defineClass(name, file, 0, file.length);
                 } catch (IOException e) {
                     throw new ClassNotFoundException(name, e);

@@ -1,5 +1,6 @@
 package dev.loadline.agent.methods;
 
+import dev.loadline.agent.Reach;
 import dev.loadline.agent.boot.Filters;
 import dev.loadline.agent.boot.MethodNames;
 import dev.loadline.agent.probes.Retransformation;
@@ -27,6 +28,7 @@ public final class MethodPlacer {
 
     private final Instrumentation instrumentation;
     private final ClassFileTransformer transformer = new Transformer();
+    private final Reach reach = new Reach(this::warn);
     /** Filters by their text: a method that one of them takes has a probe. */
     private final Map<String, Filters> asked = new HashMap<>();
 
@@ -173,7 +175,7 @@ public final class MethodPlacer {
                 return null;
             }
             String name = internalName.replace('/', '.');
-            if (!mayTakeOf(name)) {
+            if (!mayTakeOf(name) || !reach.of(loader)) {
                 return null;
             }
             try {

@@ -1,5 +1,6 @@
 package dev.loadline.agent.probes;
 
+import dev.loadline.agent.Reach;
 import java.lang.instrument.ClassFileTransformer;
 import java.lang.instrument.Instrumentation;
 import java.security.ProtectionDomain;
@@ -24,6 +25,7 @@ public final class Probes {
     private final Instrumentation instrumentation;
     private final Rules rules = new Rules();
     private final Weaver weaver = new Weaver();
+    private final Reach reach = new Reach(this::warn);
     private final ClassFileTransformer transformer = new Transformer();
     /** Names of classes that hold probes. */
     private final Set<String> probed = ConcurrentHashMap.newKeySet();
@@ -79,7 +81,7 @@ public final class Probes {
 
     private void warn(String line) {
         synchronized (warnings) {
-            if (warnings.size() < MAX_WARNINGS) {
+            if (warnings.size() < MAX_WARNINGS && !warnings.contains(line)) {
                 warnings.add(line);
             }
         }
@@ -101,7 +103,7 @@ public final class Probes {
             String name = internalName.replace('/', '.');
             List<Rule> own = rules.of(name);
             boolean shaped = ClassShape.mayMatch(classFile);
-            if (own.isEmpty() && !shaped) {
+            if ((own.isEmpty() && !shaped) || !reach.of(loader)) {
                 return null;
             }
             try {

@@ -4,7 +4,7 @@ import dev.loadline.agent.boot.ServerProbes;
 import net.bytebuddy.asm.Advice;
 
 /**
- * In Tomcat 10.1 and 11. Types of Tomcat appear only in code, which is resolved by the class that it
+ * In Tomcat 9, 10.1 and 11. Types of Tomcat appear only in code, which is resolved by the class that it
  * is copied into, never in a signature, which the agent itself would have to resolve.
  */
 final class TomcatAdvice {

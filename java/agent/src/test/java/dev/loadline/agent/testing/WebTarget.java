@@ -1,5 +1,6 @@
 package dev.loadline.agent.testing;
 
+import dev.loadline.agent.programs.PlainWeb;
 import dev.loadline.agent.programs.Web;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -11,6 +12,7 @@ import java.util.List;
 /** A {@link Target} that runs {@link Web} on one of the Tomcats, or a like program on another server. */
 public final class WebTarget {
     private static final Path TOMCAT_10 = Path.of("target/tomcat10/tomcat-embed-core.jar");
+    private static final Path TOMCAT_9 = Path.of("target/tomcat9/*");
     private static final Path KEYSTORE = Path.of("target/test.p12").toAbsolutePath();
 
     private WebTarget() {}
@@ -31,6 +33,11 @@ public final class WebTarget {
         List<String> arguments = new ArrayList<>(Arrays.asList(options));
         arguments.addAll(List.of("-Dweb.tls=" + tls, "-Dweb.keystore=" + KEYSTORE));
         return Target.start(program, arguments.toArray(String[]::new));
+    }
+
+    /** The last Tomcat of Java EE, whose servlets are javax', with a {@link PlainWeb}. */
+    public static Target beforeJakarta(String... options) throws Exception {
+        return Target.startWith(Target.classPathWith(TOMCAT_9, "tomcat-embed-core"), PlainWeb.class, options);
     }
 
     private static synchronized void keystore() throws Exception {
