@@ -203,7 +203,7 @@ impl Found {
             }
             None if self.other.is_some() => Finding::no(
                 WHAT,
-                "it knows Tomcat 9, 10.1 and 11, Jetty 12 and Netty 4 only",
+                "it knows Tomcat 9, 10.1 and 11, Jetty 12, Undertow 2 and Netty 4 only",
                 "record the other levels, which work for any server",
             ),
             None => Finding::partly(
@@ -364,7 +364,7 @@ mod tests {
     }
 
     #[test]
-    fn jetty_and_netty_need_the_agent_at_start() {
+    fn servers_without_hooks_need_the_agent_at_start() {
         let jetty = Found {
             other: Some("Jetty 12.0.16".into()),
             ..Found::default()

@@ -21,7 +21,7 @@ const OTHERS: [(&str, &str); 3] = [
     ("netty-transport-", "Netty"),
 ];
 /// Of these, those that probes are for.
-const PROBED: [&str; 2] = ["Jetty 12.", "Netty 4."];
+const PROBED: [&str; 3] = ["Jetty 12.", "Undertow 2.", "Netty 4."];
 /// Tomcat's, embedded and of its distribution.
 const TOMCAT: [&str; 2] = ["tomcat-embed-core-", "catalina"];
 

@@ -7,6 +7,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 final class JvmInfo {
     private static final String TOMCAT = "org.apache.catalina.core.StandardWrapperValve";
     private static final String JETTY = "org.eclipse.jetty.server.AbstractConnector";
+    private static final String UNDERTOW = "io.undertow.server.AbstractServerConnection";
     /** What only servers load. */
     private static final String NETTY = "io.netty.handler.codec.http.HttpRequestDecoder";
 
@@ -32,7 +33,7 @@ final class JvmInfo {
 
     /** A class was loaded while recording: it may be a server's. */
     void classLoaded(String name) {
-        if (name.equals(TOMCAT) || name.equals(JETTY) || name.equals(NETTY)) {
+        if (name.equals(TOMCAT) || name.equals(JETTY) || name.equals(UNDERTOW) || name.equals(NETTY)) {
             serverLoaded.set(true);
         }
     }
@@ -51,6 +52,9 @@ final class JvmInfo {
             }
             if (loaded.getName().equals(JETTY)) {
                 return told(loaded, "org.eclipse.jetty.server.Server", "getVersion", "Jetty ", "Jetty");
+            }
+            if (loaded.getName().equals(UNDERTOW)) {
+                return told(loaded, "io.undertow.Version", "getVersionString", "Undertow ", "Undertow");
             }
             if (loaded.getName().equals(NETTY)) {
                 String version = loaded.getPackage().getImplementationVersion();

@@ -93,11 +93,26 @@ public final class ServerProbes {
     public static void visitEnd(long id) {
         if (id != 0) {
             Visit visit = VISIT.get();
+            if (visit.handedOver == id) {
+                visit.handedOver = 0;
+                return;
+            }
             if (visit.inTls) {
                 tlsExit(epoch(id), TLS_GOES_ON);
             }
             visit.begin(0);
             Emit.end(epoch(id), Type.VISIT_END, id & 0xFFFF_FFFFL, 0);
+        }
+    }
+
+    /** Another thread goes on with the visit that the current one is in, perhaps before this one has left it: it is queued for that. */
+    public static void handedOver() {
+        Visit visit = visit();
+        if (visit != null) {
+            long id = visit.id;
+            visitEnd(id);
+            visit.handedOver = id;
+            emit(Type.QUEUED, id & 0xFFFF_FFFFL, 0);
         }
     }
 
@@ -221,9 +236,12 @@ public final class ServerProbes {
         boolean inTls;
         /** A request was answered, and its end not told. */
         boolean answered;
+        /** The visit that was handed over, whose end is told already. */
+        long handedOver;
 
         void begin(long visit) {
             id = visit;
+            handedOver = 0;
             inTls = false;
             answered = false;
         }

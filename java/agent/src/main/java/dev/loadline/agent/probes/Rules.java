@@ -1,6 +1,7 @@
 package dev.loadline.agent.probes;
 
 import static net.bytebuddy.matcher.ElementMatchers.isAbstract;
+import static net.bytebuddy.matcher.ElementMatchers.isConstructor;
 import static net.bytebuddy.matcher.ElementMatchers.isNative;
 import static net.bytebuddy.matcher.ElementMatchers.isStatic;
 import static net.bytebuddy.matcher.ElementMatchers.named;
@@ -31,6 +32,7 @@ final class Rules {
         tomcat();
         jetty();
         netty();
+        undertow();
         tls();
         virtualThreads();
         iiop();
@@ -117,6 +119,25 @@ final class Rules {
         add("io.vertx.core.http.impl.VertxHttpRequestDecoder", request);
         add(netty + "handler.codec.http.HttpObjectEncoder",
                 new Rule("encode", named("encode").and(takesArguments(3)).and(takesArgument(2, List.class)), NettyAdvice.Response.class));
+    }
+
+    private void undertow() {
+        String server = "io.undertow.server.";
+        add(server + "AbstractServerConnection", new Rule("constructor", isConstructor(), UndertowAdvice.ConnectionOpen.class));
+        add(server + "AbstractServerConnection$CloseSetter",
+                new Rule("handleEvent", named("handleEvent").and(takesArgument(0, named("org.xnio.StreamConnection"))),
+                        UndertowAdvice.ConnectionClose.class));
+        add(server + "protocol.http.HttpReadListener",
+                new Rule("handleEvent", named("handleEvent").and(takesArgument(0, named("org.xnio.conduits.ConduitStreamSourceChannel"))),
+                        UndertowAdvice.Visit.class));
+        add(server + "Connectors",
+                new Rule("executeRootHandler", named("executeRootHandler").and(takesArguments(2)), UndertowAdvice.Handle.class));
+        add(server + "HttpServerExchange",
+                new Rule("unDispatch", named("unDispatch").and(takesNoArguments()), UndertowAdvice.HandOver.class),
+                new Rule("invokeExchangeCompleteListeners",
+                        named("invokeExchangeCompleteListeners").and(takesNoArguments()), UndertowAdvice.Complete.class));
+        add("io.undertow.servlet.handlers.ServletInitialHandler",
+                new Rule("dispatchRequest", named("dispatchRequest").and(takesArguments(4)), UndertowAdvice.Service.class));
     }
 
     private void tls() {

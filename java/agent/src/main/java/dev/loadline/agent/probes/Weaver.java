@@ -57,7 +57,7 @@ final class Weaver {
         }
         DynamicType.Builder<?> builder = byteBuddy.decorate(type, locator);
         for (Rule rule : placed) {
-            builder = builder.visit(new AsmVisitorWrapper.ForDeclaredMethods().method(rule.methods, rule.advice()));
+            builder = builder.visit(new AsmVisitorWrapper.ForDeclaredMethods().invokable(rule.methods, rule.advice()));
         }
         return builder.make(TypeResolutionStrategy.Disabled.INSTANCE).getBytes();
     }

@@ -1,0 +1,106 @@
+package dev.loadline.agent.probes;
+
+import dev.loadline.agent.boot.ServerProbes;
+import io.undertow.server.AbstractServerConnection;
+import io.undertow.server.HttpServerExchange;
+import io.undertow.servlet.handlers.ServletChain;
+import net.bytebuddy.asm.Advice;
+
+/**
+ * In Undertow 2, and so in WildFly: requests of HTTP/1.1 and AJP. What a thread for input and output dispatches, a worker
+ * goes on with. As in {@link TomcatAdvice}, Undertow's types appear only in code.
+ */
+final class UndertowAdvice {
+    private UndertowAdvice() {}
+
+    /** The constructor of {@code AbstractServerConnection}. */
+    static final class ConnectionOpen {
+        @Advice.OnMethodExit(suppress = Throwable.class)
+        static void exit(@Advice.This Object connection) {
+            if (ServerProbes.isOn()) {
+                ServerProbes.connectionOpen(connection, ((AbstractServerConnection) connection).getPeerAddress());
+            }
+        }
+    }
+
+    /** {@code AbstractServerConnection.CloseSetter.handleEvent(channel)}: the channel was closed. */
+    static final class ConnectionClose {
+        @Advice.OnMethodEnter(suppress = Throwable.class)
+        static void enter(@Advice.FieldValue("this$0") Object connection) {
+            ServerProbes.connectionClose(connection);
+        }
+    }
+
+    /** {@code HttpReadListener.handleEvent(channel)}: somebody reads. */
+    static final class Visit {
+        @Advice.OnMethodEnter(suppress = Throwable.class)
+        static long enter(@Advice.FieldValue("connection") Object connection) {
+            return ServerProbes.visitBegin(connection);
+        }
+
+        @Advice.OnMethodExit(suppress = Throwable.class, onThrowable = Throwable.class)
+        static void exit(@Advice.Enter long visit) {
+            ServerProbes.visitEnd(visit);
+        }
+    }
+
+    /** {@code Connectors.executeRootHandler(handler, exchange)}: with the connection's own handler a request begins. */
+    static final class Handle {
+        @Advice.OnMethodEnter(suppress = Throwable.class)
+        static long enter(@Advice.Argument(0) Object handler, @Advice.Argument(1) Object argument) {
+            HttpServerExchange exchange = (HttpServerExchange) argument;
+            if (!ServerProbes.isOn() || !(exchange.getConnection() instanceof AbstractServerConnection)) {
+                return 0;
+            }
+            long visit = ServerProbes.visitBegin(exchange.getConnection());
+            if (handler == ((AbstractServerConnection) exchange.getConnection()).getRootHandler()) {
+                ServerProbes.request(exchange.getRequestMethod().toString(), exchange.getRequestURI());
+            }
+            return visit;
+        }
+
+        @Advice.OnMethodExit(suppress = Throwable.class, onThrowable = Throwable.class)
+        static void exit(@Advice.Enter long visit) {
+            ServerProbes.visitEnd(visit);
+        }
+    }
+
+    /** {@code HttpServerExchange.unDispatch()}: what was dispatched is about to be given to a worker. */
+    static final class HandOver {
+        @Advice.OnMethodEnter(suppress = Throwable.class)
+        static void enter() {
+            if (ServerProbes.isOn()) {
+                ServerProbes.handedOver();
+            }
+        }
+    }
+
+    /** {@code HttpServerExchange.invokeExchangeCompleteListeners()}, the first time. */
+    static final class Complete {
+        @Advice.OnMethodEnter(suppress = Throwable.class)
+        static void enter(@Advice.This Object self, @Advice.FieldValue("exchangeCompletionListenersCount") int listeners) {
+            HttpServerExchange exchange = (HttpServerExchange) self;
+            if (listeners >= 0 && ServerProbes.isOn() && exchange.getConnection() instanceof AbstractServerConnection) {
+                long visit = ServerProbes.visitBegin(exchange.getConnection());
+                ServerProbes.status(exchange.getStatusCode());
+                ServerProbes.requestEnd();
+                ServerProbes.visitEnd(visit);
+            }
+        }
+    }
+
+    /** {@code ServletInitialHandler.dispatchRequest(exchange, context, chain, type)}: filters and the servlet. */
+    static final class Service {
+        @Advice.OnMethodEnter(suppress = Throwable.class)
+        static int enter(@Advice.Argument(2) Object chain) {
+            return ServerProbes.isOn()
+                    ? ServerProbes.serviceBegin(((ServletChain) chain).getManagedServlet().getServletInfo().getName())
+                    : 0;
+        }
+
+        @Advice.OnMethodExit(suppress = Throwable.class, onThrowable = Throwable.class)
+        static void exit(@Advice.Enter int epoch) {
+            ServerProbes.serviceEnd(epoch);
+        }
+    }
+}

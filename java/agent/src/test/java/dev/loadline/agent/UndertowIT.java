@@ -1,0 +1,62 @@
+package dev.loadline.agent;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.loadline.agent.boot.Type;
+import dev.loadline.agent.programs.UndertowWeb;
+import dev.loadline.agent.testing.Spool;
+import dev.loadline.agent.testing.Spool.Event;
+import dev.loadline.agent.testing.Story;
+import dev.loadline.agent.testing.Target;
+import dev.loadline.agent.testing.TestRecorder;
+import dev.loadline.agent.testing.Way;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.util.List;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** The server level in Undertow, by probes. */
+class UndertowIT {
+    @ParameterizedTest
+    @EnumSource(value = Way.class, names = {"REDEFINE", "START"})
+    void requests_are_told_whichever_thread_serves_them(Way way) throws Exception {
+        try (Target target = Target.start(UndertowWeb.class, way.options()); TestRecorder recorder = way.recorder()) {
+            int port = Integer.parseInt(target.tell("start"));
+            HttpRequest hello = HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + "/hello")).build();
+            HttpClient.newHttpClient().send(hello, HttpResponse.BodyHandlers.discarding());
+            recorder.record(target.pid());
+            HttpClient client = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
+            for (String path : List.of("/hello?x=1", "/worker", "/later", "/servlet", "/nothing")) {
+                client.send(HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + path)).build(),
+                        HttpResponse.BodyHandlers.discarding());
+            }
+            Thread.sleep(200); // it is done with the last
+            Spool spool = recorder.stop();
+            assertEquals("", spool.message);
+            assertTrue(spool.info.contains("\"server\": \"Undertow 2."), spool.info);
+            Story story = Story.of(spool).get(0);
+            assertEquals("127.0.0.1", story.events.get(0).c());
+            assertEquals(story.count(Type.VISIT_BEGIN), story.count(Type.VISIT_END));
+            assertEquals(List.of("GET /hello", "GET /worker", "GET /later", "GET /servlet", "GET /nothing"),
+                    story.events.stream().filter(e -> e.type() == Type.REQUEST).map(Event::c).toList());
+            assertEquals(List.of(200L, 200L, 202L, 200L, 404L),
+                    story.events.stream().filter(e -> e.type() == Type.STATUS).map(Event::b).toList());
+            assertEquals(5, story.count(Type.REQUEST_END), "each in a visit");
+            assertTrue(story.events.stream().anyMatch(e -> e.type() == Type.SERVICE_BEGIN && "shop".equals(e.c())));
+            Event asked = story.events.stream().filter(e -> "GET /worker".equals(e.c())).findFirst().orElseThrow();
+            Event ended = story.events.stream().filter(e -> e.type() == Type.REQUEST_END && e.ts() > asked.ts()).findFirst()
+                    .orElseThrow();
+            assertTrue(ended.tid() != asked.tid(), "a worker's");
+            assertTrue(story.events.stream().anyMatch(
+                    e -> e.type() == Type.VISIT_END && e.tid() == asked.tid() && e.ts() > asked.ts() && e.ts() < ended.ts()),
+                    "handed over before it ends");
+            assertTrue(story.events.stream().anyMatch(
+                    e -> e.type() == Type.QUEUED && e.tid() == asked.tid() && e.ts() > asked.ts() && e.ts() < ended.ts()),
+                    "for whichever worker");
+        }
+    }
+}
