@@ -79,8 +79,24 @@ impl Builder<'_> {
         actor.stack.push(span);
     }
 
+    /// Who is at the request of the connection that an actor visits, if only one can be meant.
+    fn at_its_request(&self, thread: u32) -> Option<u32> {
+        let visit = self.actors.get(thread as usize)?.visit?;
+        let c = self.connections.get(&visit.key)?;
+        let is_at_one =
+            |v: &u32| c.suspended.is_empty() && self.actors[*v as usize].request.is_some();
+        let mut at_one = c.visitors.iter().copied().filter(is_at_one);
+        let only = at_one.next()?;
+        at_one.next().is_none().then_some(only)
+    }
+
     pub(super) fn status(&mut self, status: u64, thread: u32, ts: i64) {
-        let Some(r) = self.actor(thread).request.as_mut() else {
+        let of = match self.actor(thread).request {
+            Some(_) => thread,
+            // An event loop writes what a worker answers.
+            None => self.at_its_request(thread).unwrap_or(thread),
+        };
+        let Some(r) = self.actor(of).request.as_mut() else {
             return;
         };
         r.answered = Some(ts);
@@ -109,6 +125,13 @@ impl Builder<'_> {
             self.close_calls(thread, ts);
             self.piece(r, thread, ts);
             self.end_request(r, thread, ts, Some(ts));
+        } else if let Some(other) = self.at_its_request(thread) {
+            // What it was asked for is done; what it still does is its visit's.
+            if let Some(r) = self.actor(other).request.take() {
+                self.piece(r, other, ts);
+                self.end_request(r, thread, ts, Some(ts));
+                self.not_on(other, r.span);
+            }
         }
     }
 

@@ -201,6 +201,44 @@ fn a_call_whose_request_began_before_the_probes_is_not_complete() {
 }
 
 #[test]
+fn a_response_that_an_event_loop_writes_is_the_workers_who_is_at_the_request() {
+    let out = built(&[
+        (1, 10, ev::CONN_OPEN, K, 1, 0),
+        (3, 100, ev::VISIT_BEGIN, K, 0, 0),
+        (3, 110, ev::REQUEST, 0, 0, 5),
+        (3, 130, ev::VISIT_END, K, 0, 0),
+        (4, 200, ev::VISIT_BEGIN, K, 0, 0),
+        (4, 210, ev::SQL_BEGIN, 0, 0, 6),
+        (4, 220, ev::SQL_END, 0, 0, 0),
+        (3, 230, ev::VISIT_BEGIN, K, 0, 0),
+        (3, 231, ev::STATUS, 0, 204, 0),
+        (3, 232, ev::REQUEST_END, 0, 0, 0),
+        (3, 233, ev::VISIT_END, K, 0, 0),
+        (4, 240, ev::VISIT_END, K, 0, 0),
+        // The next begins as the first did.
+        (3, 300, ev::VISIT_BEGIN, K, 0, 0),
+        (3, 310, ev::REQUEST, 0, 0, 7),
+        (3, 311, ev::REQUEST_END, 0, 0, 0),
+        (3, 330, ev::VISIT_END, K, 0, 0),
+    ]);
+    let requests = of(&out, Kind::Request);
+    assert_eq!(times(&requests), [(100, 232), (300, 311)]);
+    let r = &requests[0];
+    assert_eq!(
+        (r.thread, r.end_thread, r.complete, r.status),
+        (3, 3, true, Some(204))
+    );
+    assert_eq!(of(&out, Kind::Sql)[0].parent, Some(r.id));
+    let pieces: Vec<_> = out
+        .segments
+        .iter()
+        .filter(|s| i64::from(s.span) == r.id)
+        .map(|s| (s.thread, s.begin_ns, s.end_ns))
+        .collect();
+    assert_eq!(pieces, [(3, 100, 130), (4, 200, 232)]);
+}
+
+#[test]
 fn an_asynchronous_request_goes_on_in_the_next_visit() {
     let out = built(&[
         (1, 10, ev::CONN_OPEN, K, 1, 0),

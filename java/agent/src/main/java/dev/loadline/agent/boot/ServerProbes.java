@@ -15,6 +15,9 @@ public final class ServerProbes {
     /** Of the current thread, virtual or not: the visit that it is in. */
     private static final ThreadLocal<Visit> VISIT = new ThreadLocal<>();
 
+    /** Connections' keys of tasks; made when there is the first. A race makes two, and one forgets a task. */
+    private static volatile Identities carried;
+
     private ServerProbes() {}
 
     /** Whether anybody listens: asked before what takes time to find out. */
@@ -73,10 +76,10 @@ public final class ServerProbes {
      */
     public static long visitBegin(Object wrapper) {
         Session s = Emit.server();
-        if (s == null || wrapper == null) {
-            return 0;
-        }
-        long key = key(wrapper);
+        return s == null || wrapper == null ? 0 : visitBegin(s, key(wrapper));
+    }
+
+    private static long visitBegin(Session s, long key) {
         long id = (long) s.epoch << 32 | key;
         Visit current = VISIT.get();
         if (current == null) {
@@ -114,6 +117,25 @@ public final class ServerProbes {
             visit.handedOver = id;
             emit(Type.QUEUED, id & 0xFFFF_FFFFL, 0);
         }
+    }
+
+    /** A task is made in the midst of a visit, for whichever thread goes on with it. */
+    public static void carry(Object task) {
+        Visit visit = visit();
+        if (visit != null && Emit.server() != null) {
+            if (carried == null) {
+                carried = new Identities();
+            }
+            carried.put(task, (int) visit.id);
+        }
+    }
+
+    /** Such a task is run: a visit to the connection that it was made for; 0 if it is not known. */
+    public static long carriedBegin(Object task) {
+        Session s = Emit.server();
+        Identities known = carried;
+        int key = s == null || known == null ? 0 : known.get(task);
+        return key == 0 ? 0 : visitBegin(s, key);
     }
 
     private static int epoch(long visit) {

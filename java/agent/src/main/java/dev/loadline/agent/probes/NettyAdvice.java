@@ -15,7 +15,7 @@ import net.bytebuddy.asm.Advice;
 /**
  * In Netty 4, and so in what is made of it: Reactor Netty, Vert.x, Quarkus, Micronaut. A connection is known by its channel,
  * which is a server's if its parent is. A request of HTTP/1.1 lasts from its first line to the last part of its response;
- * what threads other than the event loop do for it is not told. As in {@link TomcatAdvice}, Netty's types appear only in
+ * what threads other than the event loop do for it is told of Quarkus' REST alone. As in {@link TomcatAdvice}, Netty's types appear only in
  * code.
  */
 final class NettyAdvice {
@@ -113,6 +113,27 @@ final class NettyAdvice {
             if (ends) {
                 ServerProbes.requestEnd();
             }
+            ServerProbes.visitEnd(visit);
+        }
+    }
+
+    /** The constructor of Quarkus' {@code AbstractResteasyReactiveContext}: a request's, on the event loop. */
+    static final class Carry {
+        @Advice.OnMethodExit(suppress = Throwable.class)
+        static void exit(@Advice.This Object task) {
+            ServerProbes.carry(task);
+        }
+    }
+
+    /** Its {@code run()}, on the event loop or by an executor. */
+    static final class Carried {
+        @Advice.OnMethodEnter(suppress = Throwable.class)
+        static long enter(@Advice.This Object task) {
+            return ServerProbes.carriedBegin(task);
+        }
+
+        @Advice.OnMethodExit(suppress = Throwable.class, onThrowable = Throwable.class)
+        static void exit(@Advice.Enter long visit) {
             ServerProbes.visitEnd(visit);
         }
     }

@@ -32,6 +32,7 @@ final class Rules {
         tomcat();
         jetty();
         netty();
+        quarkus();
         undertow();
         tls();
         virtualThreads();
@@ -119,6 +120,12 @@ final class Rules {
         add("io.vertx.core.http.impl.VertxHttpRequestDecoder", request);
         add(netty + "handler.codec.http.HttpObjectEncoder",
                 new Rule("encode", named("encode").and(takesArguments(3)).and(takesArgument(2, List.class)), NettyAdvice.Response.class));
+    }
+
+    private void quarkus() {
+        add("org.jboss.resteasy.reactive.common.core.AbstractResteasyReactiveContext",
+                new Rule("constructor", isConstructor(), NettyAdvice.Carry.class),
+                new Rule("run", named("run").and(takesNoArguments()), NettyAdvice.Carried.class));
     }
 
     private void undertow() {
