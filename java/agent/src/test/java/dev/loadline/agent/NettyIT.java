@@ -16,6 +16,7 @@ import dev.loadline.agent.testing.Way;
 import dev.loadline.agent.testing.WebTarget;
 import java.util.List;
 import javax.net.ssl.SSLContext;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -67,6 +68,27 @@ class NettyIT {
             Event end = first.events.stream().filter(e -> e.type() == Type.REQUEST_END && e.ts() > later.ts()).findFirst()
                     .orElseThrow();
             assertTrue(end.ts() - later.ts() >= 50_000_000, "over when the other thread has answered");
+        }
+    }
+
+    @Test
+    void what_quarkus_gives_to_its_pool_is_a_visit_there() throws Exception {
+        Way way = Way.START;
+        try (Target target = WebTarget.start(NettyWeb.class, "TLSv1.3", way.options()); TestRecorder recorder = way.recorder()) {
+            int port = Integer.parseInt(target.tell("start"));
+            recorder.record(target.pid());
+            HttpsClient client = new HttpsClient(HttpsClient.newContext(), port);
+            assertEquals(200, client.get("/quarkus"));
+            Thread.sleep(100); // its thread is done with it
+            client.close();
+            Thread.sleep(200);
+            Story story = Story.of(recorder.stop(), client);
+            Event request = story.events.stream().filter(e -> e.type() == Type.REQUEST).findFirst().orElseThrow();
+            Event end = story.events.stream().filter(e -> e.type() == Type.REQUEST_END).findFirst().orElseThrow();
+            List<Event> pool = story.events.stream()
+                    .filter(e -> e.tid() != request.tid() && (e.type() == Type.VISIT_BEGIN || e.type() == Type.VISIT_END)).toList();
+            assertEquals(2, pool.size(), story.events.toString());
+            assertTrue(pool.get(0).ts() > request.ts() && pool.get(0).ts() < end.ts() && pool.get(1).ts() > end.ts());
         }
     }
 }

@@ -30,7 +30,13 @@ import java.io.InputStream;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.security.KeyStore;
+import java.util.concurrent.Executor;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import javax.net.ssl.KeyManagerFactory;
+import org.jboss.resteasy.reactive.common.core.AbstractResteasyReactiveContext;
+import org.jboss.resteasy.reactive.spi.RestHandler;
+import org.jboss.resteasy.reactive.spi.ThreadSetupAction;
 
 /** Netty with HTTPS and HTTP/1.1 on a free port. System properties: web.tls, web.keystore. */
 public final class NettyWeb extends Program {
@@ -68,6 +74,44 @@ public final class NettyWeb extends Program {
         return Integer.toString(((InetSocketAddress) server.localAddress()).getPort());
     }
 
+    /** A request of Quarkus' REST whose method blocks: it begins on the event loop and goes on in a pool. */
+    private static final class Blocking extends AbstractResteasyReactiveContext<Blocking, RestHandler<Blocking>> {
+        private static final ExecutorService POOL = Executors.newFixedThreadPool(1);
+
+        @SuppressWarnings("unchecked")
+        Blocking(Runnable answer) {
+            super(new RestHandler[] {
+                (RestHandler<Blocking>) Blocking::leaveEventLoop,
+                (RestHandler<Blocking>) request -> {
+                    Thread.sleep(20);
+                    answer.run();
+                    Thread.sleep(20); // the event loop ends the request meanwhile
+                }
+            }, new RestHandler[0], ThreadSetupAction.NOOP);
+        }
+
+        private void leaveEventLoop() {
+            suspend();
+            resume(POOL);
+        }
+
+        @Override
+        protected Executor getEventLoop() {
+            return POOL;
+        }
+
+        @Override
+        protected void handleRequestScopeActivation() {}
+
+        @Override
+        protected void restarted(boolean keepTarget) {}
+
+        @Override
+        protected void handleUnrecoverableError(Throwable failure) {
+            throw new IllegalStateException(failure);
+        }
+    }
+
     private static final class Pages extends SimpleChannelInboundHandler<FullHttpRequest> {
         @Override
         protected void channelRead0(ChannelHandlerContext context, FullHttpRequest request) {
@@ -91,6 +135,9 @@ public final class NettyWeb extends Program {
                         }
                         context.writeAndFlush(page(HttpResponseStatus.ACCEPTED, "later"));
                     }, "later").start();
+                    break;
+                case "/quarkus":
+                    new Blocking(() -> context.writeAndFlush(page(HttpResponseStatus.OK, "quark"))).run();
                     break;
                 default:
                     context.writeAndFlush(page(HttpResponseStatus.NOT_FOUND, ""));
