@@ -233,8 +233,8 @@ def diagnosed(trace):
     if done.returncode != 0:
         sys.exit(f"loadline diagnose failed:\n{done.stderr}")
     found = json.loads(done.stdout)
-    if not found["figures"]["requests"]["count"]:
-        sys.exit(f"{trace}: no request was recorded: the visitors had gone before it began")
+    if not found["figures"]["time"]["cells"]:
+        sys.exit(f"{trace}: neither a handshake nor a request was recorded")
     return {
         "confirmed": found["confirmed"],
         "shares": {f["name"]: round(f["share"], 3) for f in found["findings"] if f["outcome"] == "confirmed"},

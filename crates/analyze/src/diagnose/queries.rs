@@ -142,8 +142,9 @@ GROUP BY s.name HAVING count(*) FILTER (s.kind = 'pool_wait') > 0 ORDER BY wait_
   open AS (SELECT name, ts, sum(step) OVER w AS used, sum(given) OVER w AS given, coalesce(lead(ts) OVER (PARTITION BY name ORDER BY ts, step), (SELECT max(end_ns) FROM threads)) AS until FROM steps
     WINDOW w AS (PARTITION BY name ORDER BY ts, step ROWS UNBOUNDED PRECEDING)),
   sized AS (SELECT *, max(used) OVER (PARTITION BY name) AS size FROM open),
+  known AS (SELECT name, min(ts) AS since FROM sized WHERE used = size GROUP BY name),
   runs AS (SELECT name, ts, until, used < size AS is_free, sum(if(used < size, 0, 1)) OVER (PARTITION BY name ORDER BY ts ROWS UNBOUNDED PRECEDING) AS run FROM sized),
-  free AS (SELECT name, min(ts) AS b, max(until) AS e FROM runs WHERE is_free GROUP BY name, run HAVING max(until) - min(ts) > 100000000),
+  free AS (SELECT name, min(ts) AS b, max(until) AS e FROM runs JOIN known USING (name) WHERE is_free AND ts >= since GROUP BY name, run HAVING max(until) - min(ts) > 100000000),
   waits AS (SELECT id, name, thread, begin_ns, end_ns, open FROM spans WHERE kind = 'pool_wait' AND end_ns - begin_ns > 20000000),
   blocked AS (SELECT thread, begin_ns AS b, end_ns AS e FROM states WHERE state = 'blocked' AND thread IN (SELECT thread FROM waits)),
   awake AS (SELECT w.*, greatest(w.begin_ns, least(w.end_ns, coalesce(s.e, w.begin_ns))) AS until FROM waits w ASOF LEFT JOIN blocked s ON s.thread = w.thread AND s.b <= w.end_ns),

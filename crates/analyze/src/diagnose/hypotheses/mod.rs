@@ -52,7 +52,7 @@ pub const ALL: &[Hypothesis] = &[
 ];
 
 /// (what follows, from what): where both are confirmed, the first is no reason of its own.
-const FOLLOWS: [(&str, &str); 7] = [
+const FOLLOWS: [(&str, &str); 10] = [
     // Who is forgotten waits longer than for a connection.
     ("small-pool", "lost-notify"),
     // A statement that takes long, or all of them, keep connections in use, and others wait for one.
@@ -62,6 +62,10 @@ const FOLLOWS: [(&str, &str); 7] = [
     ("few-workers", "small-pool"),
     ("few-workers", "pinned"),
     ("few-workers", "lost-notify"),
+    // What one thread at a time has, more workers would wait for as well.
+    ("few-workers", "hot-lock"),
+    ("few-workers", "library-lock"),
+    ("few-workers", "shared-connection"),
     // Whoever holds a lock waits for the CPUs that handshakes have.
     ("many-workers", "handshake-storm"),
 ];
