@@ -235,6 +235,23 @@ pub struct Pool {
     pub longest_ns: i64,
 }
 
+impl Figures {
+    /// Share of the requests' time that waits for a pool because of what its connections are kept for so long, in ms of
+    /// all their uses together. Behind a slow statement most wait for a connection, and few for the statement.
+    pub fn behind_pool(&self, ms: f64) -> f64 {
+        let kept: f64 = self
+            .pools
+            .iter()
+            .map(|p| p.mean_use_ms * p.asked as f64)
+            .sum();
+        if kept > 0.0 {
+            self.time.phase("pool_wait") * (ms / kept).min(1.0)
+        } else {
+            0.0
+        }
+    }
+}
+
 /// A long wait for a pool.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Forgotten {

@@ -138,21 +138,24 @@ GROUP BY s.name HAVING count(*) FILTER (s.kind = 'pool_wait') > 0 ORDER BY wait_
     Query {
         name: "forgotten",
         sql: "WITH uses AS (SELECT name, begin_ns, end_ns FROM spans WHERE kind = 'pool_use'),
-  steps AS (SELECT name, begin_ns AS ts, 1 AS step, 0 AS given FROM uses UNION ALL SELECT name, end_ns, -1, 1 FROM uses),
-  open AS (SELECT name, ts, sum(step) OVER w AS used, sum(given) OVER w AS given, coalesce(lead(ts) OVER (PARTITION BY name ORDER BY ts, step), (SELECT max(end_ns) FROM threads)) AS until FROM steps
-    WINDOW w AS (PARTITION BY name ORDER BY ts, step ROWS UNBOUNDED PRECEDING)),
-  sized AS (SELECT *, max(used) OVER (PARTITION BY name) AS size FROM open),
-  known AS (SELECT name, min(ts) AS since FROM sized WHERE used = size GROUP BY name),
-  runs AS (SELECT name, ts, until, used < size AS is_free, sum(if(used < size, 0, 1)) OVER (PARTITION BY name ORDER BY ts ROWS UNBOUNDED PRECEDING) AS run FROM sized),
-  free AS (SELECT name, min(ts) AS b, max(until) AS e FROM runs JOIN known USING (name) WHERE is_free AND ts >= since GROUP BY name, run HAVING max(until) - min(ts) > 100000000),
-  waits AS (SELECT id, name, thread, begin_ns, end_ns, open FROM spans WHERE kind = 'pool_wait' AND end_ns - begin_ns > 20000000),
+  waits AS (SELECT id, name, thread, begin_ns, end_ns, open FROM spans WHERE kind = 'pool_wait' AND end_ns - begin_ns > 1000000),
   blocked AS (SELECT thread, begin_ns AS b, end_ns AS e FROM states WHERE state = 'blocked' AND thread IN (SELECT thread FROM waits)),
   awake AS (SELECT w.*, greatest(w.begin_ns, least(w.end_ns, coalesce(s.e, w.begin_ns))) AS until FROM waits w ASOF LEFT JOIN blocked s ON s.thread = w.thread AND s.b <= w.end_ns),
-  parts AS (SELECT w.id, sum(least(w.until, f.e) - greatest(w.begin_ns, f.b)) AS free_ns FROM awake w JOIN free f ON f.name = w.name AND f.b < w.until AND f.e > w.begin_ns GROUP BY w.id),
-  counts AS (SELECT w.id, w.until, o.given FROM awake w ASOF JOIN open o ON o.name = w.name AND o.ts <= w.until),
-  begins AS (SELECT w.id, o.given FROM awake w ASOF JOIN open o ON o.name = w.name AND o.ts <= w.begin_ns)
+  handed AS (SELECT name, until AS begin_ns, end_ns FROM awake WHERE NOT open AND until > begin_ns AND until < end_ns),
+  steps AS (SELECT name, begin_ns AS ts, 1 AS step, 0 AS given, 1 AS own FROM uses UNION ALL SELECT name, end_ns, -1, 1, -1 FROM uses
+    UNION ALL SELECT name, begin_ns, 1, 0, 0 FROM handed UNION ALL SELECT name, end_ns, -1, 0, 0 FROM handed),
+  open AS (SELECT name, ts, sum(step) OVER w AS used, sum(own) OVER w AS kept, sum(given) OVER w AS given, coalesce(lead(ts) OVER (PARTITION BY name ORDER BY ts, step), (SELECT max(end_ns) FROM threads)) AS until FROM steps
+    WINDOW w AS (PARTITION BY name ORDER BY ts, step ROWS UNBOUNDED PRECEDING)),
+  sized AS (SELECT *, max(kept) OVER (PARTITION BY name) AS size FROM open),
+  known AS (SELECT name, min(ts) AS since FROM sized WHERE kept = size GROUP BY name),
+  runs AS (SELECT name, ts, until, used < size AS is_free, sum(if(used < size, 0, 1)) OVER (PARTITION BY name ORDER BY ts ROWS UNBOUNDED PRECEDING) AS run FROM sized),
+  free AS (SELECT name, min(ts) AS b, max(until) AS e FROM runs JOIN known USING (name) WHERE is_free AND ts >= since GROUP BY name, run HAVING max(until) - min(ts) > 100000000),
+  long AS (SELECT * FROM awake WHERE end_ns - begin_ns > 20000000),
+  parts AS (SELECT w.id, sum(least(w.until, f.e) - greatest(w.begin_ns, f.b)) AS free_ns FROM long w JOIN free f ON f.name = w.name AND f.b < w.until AND f.e > w.begin_ns GROUP BY w.id),
+  counts AS (SELECT w.id, w.until, o.given FROM long w ASOF JOIN open o ON o.name = w.name AND o.ts <= w.until),
+  begins AS (SELECT w.id, o.given FROM long w ASOF JOIN open o ON o.name = w.name AND o.ts <= w.begin_ns)
 SELECT w.name, t.name AS thread, w.begin_ns, ms(w.end_ns - w.begin_ns) AS wait_ms, ms(coalesce(p.free_ns, 0)) AS free_ms, coalesce(c.given - b.given, 0)::BIGINT AS released, w.open
-FROM awake w JOIN threads t ON t.id = w.thread LEFT JOIN parts p ON p.id = w.id LEFT JOIN counts c ON c.id = w.id LEFT JOIN begins b ON b.id = w.id ORDER BY free_ms DESC LIMIT 1000",
+FROM long w JOIN threads t ON t.id = w.thread LEFT JOIN parts p ON p.id = w.id LEFT JOIN counts c ON c.id = w.id LEFT JOIN begins b ON b.id = w.id ORDER BY free_ms DESC LIMIT 1000",
     },
     Query {
         name: "statements",

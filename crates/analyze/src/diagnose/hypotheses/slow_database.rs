@@ -1,6 +1,7 @@
 //! The database is slow, not the application: requests wait for its answers, whatever they ask.
 //!
-//! Evidence: the part of the requests' time that waits for a socket inside statements, and how long even
+//! Evidence: the part of the requests' time that waits for a socket inside statements, or for a connection that others keep
+//! so long for that, and how long even
 //! the ordinary statement works for. If one statement takes most of that time and the others
 //! are quick, it is that statement (`slow-sql`).
 
@@ -58,11 +59,13 @@ fn judge(f: &Figures) -> Judgement {
         "the ordinary statement takes {}, not held up by anything here",
         duration(ordinary)
     );
-    if waits < OF_TIME || ordinary < SLOW_MS {
+    let socket_ms = f.time.sum(|p, c| p == "sql" && c == "socket") / 1e6;
+    let all = waits + f.behind_pool(socket_ms);
+    if all < OF_TIME || ordinary < SLOW_MS {
         return Judgement::refuted(split).fact(quick);
     }
     let j = Judgement::confirmed(
-        waits,
+        all,
         format!("the database is slow, not the application: {split}; {quick}"),
     )
     .fact(split)
@@ -89,6 +92,22 @@ mod tests {
             "many quick calls"
         );
         f.statements.iter_mut().for_each(|s| s.work_ms = 4.0);
+        assert_eq!(outcome(HYPOTHESIS, &f), Outcome::Confirmed);
+    }
+
+    #[test]
+    fn those_who_wait_for_its_connections_wait_for_it() {
+        let mut f = sound();
+        f.statements.iter_mut().for_each(|s| s.work_ms = 4.0);
+        add(&mut f, "sql", "socket", 1000);
+        add(&mut f, "pool_wait", "pool", 40_000);
+        f.pools[0].mean_use_ms = 10.0;
+        assert_eq!(
+            outcome(HYPOTHESIS, &f),
+            Outcome::Refuted,
+            "kept for something else"
+        );
+        f.pools[0].mean_use_ms = 0.6;
         assert_eq!(outcome(HYPOTHESIS, &f), Outcome::Confirmed);
     }
 
