@@ -37,7 +37,14 @@ fn recording() -> Recording {
     ] {
         let stack = a.stack(&[CODE[0], CODE[1], (method, line)]);
         let size = if class == "[B" { 1024 } else { 24 };
-        a.event(tid, at * MS, ev::ALLOCATION, bytes, stack | size / 8, class);
+        a.event(
+            tid,
+            at * MS,
+            ev::ALLOCATION,
+            bytes,
+            stack | (size / 8),
+            class,
+        );
     }
     // Three objects of a chosen class, one of which is dead 90 ms later; the stack of one would have been too dear.
     for (number, at, stack) in [(1, 132, true), (2, 133, true), (3, 134, false)] {
