@@ -1,7 +1,6 @@
 package dev.loadline.agent;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
@@ -13,6 +12,7 @@ import dev.loadline.agent.testing.Spool.Event;
 import dev.loadline.agent.testing.Story;
 import dev.loadline.agent.testing.Target;
 import dev.loadline.agent.testing.TestRecorder;
+import dev.loadline.agent.testing.TwoClients;
 import dev.loadline.agent.testing.Way;
 import dev.loadline.agent.testing.WebTarget;
 import java.net.URI;
@@ -21,7 +21,6 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.util.ArrayList;
 import java.util.List;
-import javax.net.ssl.SSLContext;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -36,47 +35,19 @@ class JettyIT {
     @CsvSource({"REDEFINE, TLSv1.3", "START, TLSv1.2", "START, TLSv1.3"})
     void handshakes_are_told_apart_and_requests_nest(Way way, String tls) throws Exception {
         try (Target target = WebTarget.start(JettyWeb.class, tls, way.options()); TestRecorder recorder = way.recorder()) {
-            int port = Integer.parseInt(target.tell("start"));
-            recorder.record(target.pid());
-            SSLContext context = HttpsClient.newContext();
-            HttpsClient full = new HttpsClient(context, port);
-            assertEquals(200, full.get("/hello?x=1"));
-            assertEquals(200, full.get("/hello"));
-            assertEquals(404, full.get("/nothing"));
-            full.close();
-            Thread.sleep(20); // the client tells sessions' ages in milliseconds
-            HttpsClient resumed = new HttpsClient(context, port);
-            assertEquals(200, resumed.get("/hello"));
-            resumed.close();
-            drain();
-            Spool spool = recorder.stop();
-            assertEquals("", spool.message);
-            assertTrue(spool.info.contains("\"server\": \"Jetty 12."), spool.info);
-
-            Story first = Story.of(spool, full);
-            Story second = Story.of(spool, resumed);
-            assertFalse(full.resumed());
-            assertTrue(resumed.resumed());
-            assertTrue(first.count(Type.TLS_KEY) > 0, "a full handshake chooses a key");
-            assertEquals(0, second.count(Type.TLS_KEY), "a resumed one does not");
-            for (Story story : List.of(first, second)) {
-                assertEquals(story.count(Type.TLS_ENTER), story.count(Type.TLS_EXIT));
-                assertEquals(1, story.events.stream().filter(e -> e.type() == Type.TLS_EXIT && e.b() == 0).count());
-                assertEquals(1, story.count(Type.CONN_CLOSE));
-                assertEquals(story.count(Type.VISIT_BEGIN), story.count(Type.VISIT_END));
+            TwoClients told = TwoClients.visit(target, recorder, "200 /hello?x=1", "200 /hello", "404 /nothing");
+            assertTrue(told.spool.info.contains("\"server\": \"Jetty 12."), told.spool.info);
+            for (Story story : List.of(told.full, told.resumed)) {
                 assertTrue(story.count(Type.QUEUED) > 0, "the selector found something to read");
-                assertEquals("127.0.0.1", story.events.get(0).c());
             }
+            Story first = told.full;
             String request = "43 38 41 42 39 40"; // parsed, request, service, its end, status, request's end
             String of = first.types(Type.REQUEST_PARSE, Type.REQUEST, Type.SERVICE_BEGIN, Type.SERVICE_END, Type.STATUS,
                     Type.REQUEST_END);
             assertTrue(of.startsWith(request + " " + request + " 43 38"), of);
-            assertEquals(List.of("GET /hello", "GET /hello", "GET /nothing"),
-                    first.events.stream().filter(e -> e.type() == Type.REQUEST).map(Event::c).toList());
-            assertEquals("hello",
-                    first.events.stream().filter(e -> e.type() == Type.SERVICE_BEGIN).findFirst().orElseThrow().c());
-            assertEquals(List.of(200L, 200L, 404L),
-                    first.events.stream().filter(e -> e.type() == Type.STATUS).map(Event::b).toList());
+            assertEquals(List.of("GET /hello", "GET /hello", "GET /nothing"), first.texts(Type.REQUEST));
+            assertEquals("hello", first.first(Type.SERVICE_BEGIN).c());
+            assertEquals(List.of(200L, 200L, 404L), first.numbers(Type.STATUS));
         }
     }
 
@@ -94,11 +65,10 @@ class JettyIT {
             Story story = Story.of(recorder.stop(), client);
             assertEquals(2, story.count(Type.REQUEST));
             assertEquals(2, story.count(Type.REQUEST_END), "each in a visit");
-            Event request = story.events.stream().filter(e -> e.type() == Type.REQUEST).findFirst().orElseThrow();
-            Event end = story.events.stream().filter(e -> e.type() == Type.REQUEST_END).findFirst().orElseThrow();
+            Event request = story.first(Type.REQUEST);
+            Event end = story.first(Type.REQUEST_END);
             assertTrue(end.ts() - request.ts() >= 50_000_000, "over when the other thread has answered");
-            assertEquals(List.of(202L, 200L),
-                    story.events.stream().filter(e -> e.type() == Type.STATUS).map(Event::b).toList());
+            assertEquals(List.of(202L, 200L), story.numbers(Type.STATUS));
         }
     }
 

@@ -1,21 +1,19 @@
 package dev.loadline.agent;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.loadline.agent.boot.Type;
 import dev.loadline.agent.programs.NettyWeb;
 import dev.loadline.agent.testing.HttpsClient;
-import dev.loadline.agent.testing.Spool;
 import dev.loadline.agent.testing.Spool.Event;
 import dev.loadline.agent.testing.Story;
 import dev.loadline.agent.testing.Target;
 import dev.loadline.agent.testing.TestRecorder;
+import dev.loadline.agent.testing.TwoClients;
 import dev.loadline.agent.testing.Way;
 import dev.loadline.agent.testing.WebTarget;
 import java.util.List;
-import javax.net.ssl.SSLContext;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -26,44 +24,14 @@ class NettyIT {
     @CsvSource({"REDEFINE, TLSv1.3", "START, TLSv1.2"})
     void requests_last_until_their_response_is_out_whoever_answers(Way way, String tls) throws Exception {
         try (Target target = WebTarget.start(NettyWeb.class, tls, way.options()); TestRecorder recorder = way.recorder()) {
-            int port = Integer.parseInt(target.tell("start"));
-            recorder.record(target.pid());
-            SSLContext context = HttpsClient.newContext();
-            HttpsClient full = new HttpsClient(context, port);
-            assertEquals(200, full.get("/hello?x=1"));
-            assertEquals(202, full.get("/later"));
-            assertEquals(200, full.get("/parts"));
-            assertEquals(404, full.get("/nothing"));
-            full.close();
-            Thread.sleep(20); // the client tells sessions' ages in milliseconds
-            HttpsClient resumed = new HttpsClient(context, port);
-            assertEquals(200, resumed.get("/hello"));
-            resumed.close();
-            Thread.sleep(200); // the server sees the client's close
-            Spool spool = recorder.stop();
-            assertEquals("", spool.message);
-            assertTrue(spool.info.contains("\"server\": \"Netty 4."), spool.info);
-
-            Story first = Story.of(spool, full);
-            Story second = Story.of(spool, resumed);
-            assertFalse(full.resumed());
-            assertTrue(resumed.resumed());
-            assertTrue(first.count(Type.TLS_KEY) > 0, "a full handshake chooses a key");
-            assertEquals(0, second.count(Type.TLS_KEY), "a resumed one does not");
-            for (Story story : List.of(first, second)) {
-                assertEquals(story.count(Type.TLS_ENTER), story.count(Type.TLS_EXIT));
-                assertEquals(1, story.events.stream().filter(e -> e.type() == Type.TLS_EXIT && e.b() == 0).count());
-                assertEquals(1, story.count(Type.CONN_CLOSE));
-                assertEquals(story.count(Type.VISIT_BEGIN), story.count(Type.VISIT_END));
-                assertEquals("127.0.0.1", story.events.get(0).c());
-            }
+            TwoClients told = TwoClients.visit(target, recorder, "200 /hello?x=1", "202 /later", "200 /parts", "404 /nothing");
+            assertTrue(told.spool.info.contains("\"server\": \"Netty 4."), told.spool.info);
+            Story first = told.full;
             String request = "38 39 40"; // request, status, its end
             assertEquals(String.join(" ", request, request, request, request),
                     first.types(Type.REQUEST, Type.STATUS, Type.REQUEST_END));
-            assertEquals(List.of("GET /hello", "GET /later", "GET /parts", "GET /nothing"),
-                    first.events.stream().filter(e -> e.type() == Type.REQUEST).map(Event::c).toList());
-            assertEquals(List.of(200L, 202L, 200L, 404L),
-                    first.events.stream().filter(e -> e.type() == Type.STATUS).map(Event::b).toList());
+            assertEquals(List.of("GET /hello", "GET /later", "GET /parts", "GET /nothing"), first.texts(Type.REQUEST));
+            assertEquals(List.of(200L, 202L, 200L, 404L), first.numbers(Type.STATUS));
             Event later = first.events.stream().filter(e -> "GET /later".equals(e.c())).findFirst().orElseThrow();
             Event end = first.events.stream().filter(e -> e.type() == Type.REQUEST_END && e.ts() > later.ts()).findFirst()
                     .orElseThrow();
@@ -83,8 +51,8 @@ class NettyIT {
             client.close();
             Thread.sleep(200);
             Story story = Story.of(recorder.stop(), client);
-            Event request = story.events.stream().filter(e -> e.type() == Type.REQUEST).findFirst().orElseThrow();
-            Event end = story.events.stream().filter(e -> e.type() == Type.REQUEST_END).findFirst().orElseThrow();
+            Event request = story.first(Type.REQUEST);
+            Event end = story.first(Type.REQUEST_END);
             List<Event> pool = story.events.stream()
                     .filter(e -> e.tid() != request.tid() && (e.type() == Type.VISIT_BEGIN || e.type() == Type.VISIT_END)).toList();
             assertEquals(2, pool.size(), story.events.toString());

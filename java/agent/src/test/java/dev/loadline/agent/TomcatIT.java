@@ -12,6 +12,7 @@ import dev.loadline.agent.testing.Spool.Event;
 import dev.loadline.agent.testing.Story;
 import dev.loadline.agent.testing.Target;
 import dev.loadline.agent.testing.TestRecorder;
+import dev.loadline.agent.testing.TwoClients;
 import dev.loadline.agent.testing.Way;
 import dev.loadline.agent.testing.WebTarget;
 import java.net.URI;
@@ -20,7 +21,6 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.util.ArrayList;
 import java.util.List;
-import javax.net.ssl.SSLContext;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -40,45 +40,17 @@ class TomcatIT {
     void handshakes_are_told_apart_and_requests_nest(Way way, int version, String protocol, String tls)
             throws Exception {
         try (Target target = WebTarget.start(version, protocol, tls, way.options()); TestRecorder recorder = way.recorder()) {
-            int port = Integer.parseInt(target.tell("start"));
-            recorder.record(target.pid());
-            SSLContext context = HttpsClient.newContext();
-            HttpsClient full = new HttpsClient(context, port);
-            assertEquals(200, full.get("/hello?x=1"));
-            assertEquals(200, full.get("/items"));
-            assertEquals(404, full.get("/nothing"));
-            full.close();
-            Thread.sleep(20); // the client tells sessions' ages in milliseconds
-            HttpsClient resumed = new HttpsClient(context, port);
-            assertEquals(200, resumed.get("/hello"));
-            resumed.close();
-            drain();
-            Spool spool = recorder.stop();
-            assertEquals("", spool.message);
-            assertTrue(spool.info.contains("Apache Tomcat/" + version), spool.info);
-            assertTrue(spool.info.contains(way == Way.HOOKS
-                    ? "\"server_by\": \"hooks\", \"unseen\": [\"sql\", \"pools\"]" : "\"server_by\": \"probes\""), spool.info);
-
-            Story first = Story.of(spool, full);
-            Story second = Story.of(spool, resumed);
-            assertFalse(full.resumed());
-            assertTrue(resumed.resumed());
-            assertTrue(first.count(Type.TLS_KEY) > 0, "a full handshake chooses a key");
-            assertEquals(0, second.count(Type.TLS_KEY), "a resumed one does not");
-            for (Story story : List.of(first, second)) {
-                assertEquals(story.count(Type.TLS_ENTER), story.count(Type.TLS_EXIT));
-                assertEquals(1, story.events.stream().filter(e -> e.type() == Type.TLS_EXIT && e.b() == 0).count());
-                assertEquals(1, story.count(Type.CONN_CLOSE));
-                assertEquals(story.count(Type.VISIT_BEGIN), story.count(Type.VISIT_END));
-                assertEquals("127.0.0.1", story.events.get(0).c());
-            }
+            TwoClients told = TwoClients.visit(target, recorder, "200 /hello?x=1", "200 /items", "404 /nothing");
+            String info = told.spool.info;
+            assertTrue(info.contains("Apache Tomcat/" + version), info);
+            assertTrue(info.contains(way == Way.HOOKS
+                    ? "\"server_by\": \"hooks\", \"unseen\": [\"sql\", \"pools\"]" : "\"server_by\": \"probes\""), info);
+            Story first = told.full;
             String request = "38 41 42 39 40"; // request, service, its end, status, request's end
             assertEquals(request + " " + request + " 38 39 40", first.types(
                     Type.REQUEST, Type.SERVICE_BEGIN, Type.SERVICE_END, Type.STATUS, Type.REQUEST_END));
-            assertEquals(List.of("GET /hello", "GET /items", "GET /nothing"),
-                    first.events.stream().filter(e -> e.type() == Type.REQUEST).map(Event::c).toList());
-            assertEquals(List.of(200L, 200L, 404L),
-                    first.events.stream().filter(e -> e.type() == Type.STATUS).map(Event::b).toList());
+            assertEquals(List.of("GET /hello", "GET /items", "GET /nothing"), first.texts(Type.REQUEST));
+            assertEquals(List.of(200L, 200L, 404L), first.numbers(Type.STATUS));
             pool(first);
             if (way != Way.HOOKS) {
                 assertTrue(first.count(Type.REQUEST_PARSE) >= 3);

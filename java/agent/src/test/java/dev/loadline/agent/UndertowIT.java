@@ -42,11 +42,10 @@ class UndertowIT {
             assertEquals("127.0.0.1", story.events.get(0).c());
             assertEquals(story.count(Type.VISIT_BEGIN), story.count(Type.VISIT_END));
             assertEquals(List.of("GET /hello", "GET /worker", "GET /later", "GET /servlet", "GET /nothing"),
-                    story.events.stream().filter(e -> e.type() == Type.REQUEST).map(Event::c).toList());
-            assertEquals(List.of(200L, 200L, 202L, 200L, 404L),
-                    story.events.stream().filter(e -> e.type() == Type.STATUS).map(Event::b).toList());
+                    story.texts(Type.REQUEST));
+            assertEquals(List.of(200L, 200L, 202L, 200L, 404L), story.numbers(Type.STATUS));
             assertEquals(5, story.count(Type.REQUEST_END), "each in a visit");
-            assertTrue(story.events.stream().anyMatch(e -> e.type() == Type.SERVICE_BEGIN && "shop".equals(e.c())));
+            assertTrue(story.texts(Type.SERVICE_BEGIN).contains("shop"));
             Event asked = story.events.stream().filter(e -> "GET /worker".equals(e.c())).findFirst().orElseThrow();
             Event ended = story.events.stream().filter(e -> e.type() == Type.REQUEST_END && e.ts() > asked.ts()).findFirst()
                     .orElseThrow();

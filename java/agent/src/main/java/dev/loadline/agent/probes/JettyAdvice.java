@@ -12,7 +12,8 @@ import org.eclipse.jetty.server.internal.HttpChannelState;
 
 /**
  * In Jetty 12. A connection is known by its end point; what stands before that, for TLS or a proxy's header, is
- * unwrapped. As in {@link TomcatAdvice}, Jetty's types appear only in code.
+ * unwrapped, where it is needed each time: advice is copied into Jetty, which knows no method of this class. As in
+ * {@link TomcatAdvice}, Jetty's types appear only in code.
  */
 final class JettyAdvice {
     private JettyAdvice() {}
@@ -46,7 +47,7 @@ final class JettyAdvice {
                 Connection connection = ((EndPoint) endPoint).getConnection();
                 ServerProbes.queued(endPoint, connection instanceof SslConnection
                         ? !((SslConnection) connection).getSSLEngine().getUseClientMode()
-                        : connection.getClass().getName().contains(".server."));
+                        : connection != null && connection.getClass().getName().contains(".server."));
             }
         }
     }

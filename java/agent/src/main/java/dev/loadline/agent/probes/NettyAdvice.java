@@ -13,7 +13,7 @@ import javax.net.ssl.SSLEngine;
 import net.bytebuddy.asm.Advice;
 
 /**
- * In Netty 4, and so in what is made of it: Reactor Netty, Vert.x, Quarkus, Micronaut. A connection is known by its channel,
+ * In Netty 4, and so in what is made of it: Reactor Netty, Vert.x, Quarkus. A connection is known by its channel,
  * which is a server's if its parent is. A request of HTTP/1.1 lasts from its first line to the last part of its response;
  * what threads other than the event loop do for it is told of Quarkus' REST alone. As in {@link TomcatAdvice}, Netty's types appear only in
  * code.

@@ -1,7 +1,6 @@
 package dev.loadline.agent.programs;
 
 import dev.loadline.agent.testing.Program;
-import jakarta.servlet.AsyncContext;
 import jakarta.servlet.http.HttpServlet;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
@@ -71,36 +70,6 @@ public final class JettyWeb extends Program {
         context.addServlet(holder, "/" + name);
     }
 
-    private static void answer(HttpServletResponse response, int status, String text) throws IOException {
-        response.setStatus(status);
-        response.setContentLength(text.length());
-        response.getOutputStream().print(text);
-    }
-
-    private static final class Hello extends HttpServlet {
-        @Override
-        protected void doGet(HttpServletRequest request, HttpServletResponse response) throws IOException {
-            answer(response, 200, "hello");
-        }
-    }
-
-    /** Answers 202 from another thread, 50 ms later. */
-    private static final class Later extends HttpServlet {
-        @Override
-        protected void doGet(HttpServletRequest request, HttpServletResponse response) {
-            AsyncContext async = request.startAsync();
-            new Thread(() -> {
-                try {
-                    Thread.sleep(50);
-                    answer(response, 202, "later");
-                    async.complete();
-                } catch (IOException | InterruptedException e) {
-                    throw new IllegalStateException(e);
-                }
-            }, "later").start();
-        }
-    }
-
     /** Asks this server itself for a page, by Jetty's client: its connections are none of the server's. */
     private static final class Calls extends HttpServlet {
         private final ServerConnector connector;
@@ -116,7 +85,8 @@ public final class JettyWeb extends Program {
             try (HttpClient client = new HttpClient()) {
                 client.setSslContextFactory(trustsAll);
                 client.start();
-                answer(response, client.GET("https://127.0.0.1:" + connector.getLocalPort() + "/hello").getStatus(), "called");
+                response.setStatus(client.GET("https://127.0.0.1:" + connector.getLocalPort() + "/hello").getStatus());
+                response.setContentLength(0);
             } catch (Exception e) {
                 throw new IOException(e);
             }

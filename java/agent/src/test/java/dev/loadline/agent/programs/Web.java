@@ -3,7 +3,6 @@ package dev.loadline.agent.programs;
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.loadline.agent.testing.Program;
-import jakarta.servlet.AsyncContext;
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.http.HttpServlet;
 import jakarta.servlet.http.HttpServletRequest;
@@ -188,33 +187,6 @@ public final class Web extends Program {
         @Override
         public String getDomain() {
             return adapter.getDomain();
-        }
-    }
-
-    private static final class Hello extends HttpServlet {
-        @Override
-        protected void doGet(HttpServletRequest request, HttpServletResponse response) throws IOException {
-            response.setContentLength(5);
-            response.getOutputStream().print("hello");
-        }
-    }
-
-    /** Answers 202 from another thread, 50 ms later. */
-    private static final class Later extends HttpServlet {
-        @Override
-        protected void doGet(HttpServletRequest request, HttpServletResponse response) {
-            AsyncContext async = request.startAsync();
-            new Thread(() -> {
-                try {
-                    Thread.sleep(50);
-                    response.setStatus(202);
-                    response.setContentLength(5);
-                    response.getOutputStream().print("later");
-                    async.complete();
-                } catch (IOException | InterruptedException e) {
-                    throw new IllegalStateException(e);
-                }
-            }, "later").start();
         }
     }
 

@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
 
 /** What happened to one connection: its own events, and all that happened within visits to it. */
 public final class Story {
@@ -57,6 +58,21 @@ public final class Story {
 
     public long count(int type) {
         return events.stream().filter(e -> e.type() == type).count();
+    }
+
+    /** What its events of a type say in words. */
+    public List<String> texts(int type) {
+        return events.stream().filter(e -> e.type() == type).map(Event::c).collect(Collectors.toList());
+    }
+
+    /** What they say in numbers. */
+    public List<Long> numbers(int type) {
+        return events.stream().filter(e -> e.type() == type).map(Event::b).collect(Collectors.toList());
+    }
+
+    /** Its first event of a type. */
+    public Event first(int type) {
+        return events.stream().filter(e -> e.type() == type).findFirst().orElseThrow();
     }
 
     /** Its events as type numbers, without repeated steps of handshakes and visits that only waited. */
