@@ -237,6 +237,14 @@ public final class ServerProbes {
         emit(Type.STATUS, 0, status);
     }
 
+    /** The response to a connection's request is out, whoever wrote it; the result is for the end of that visit. */
+    public static long responded(Object wrapper, int status) {
+        long visit = visitBegin(wrapper);
+        status(status);
+        requestEnd();
+        return visit;
+    }
+
     public static void requestEnd() {
         emit(Type.REQUEST_END, 0, 0);
     }

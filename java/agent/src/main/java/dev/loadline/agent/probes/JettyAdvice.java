@@ -100,7 +100,7 @@ final class JettyAdvice {
         }
     }
 
-    /** {@code SslConnection.SslEndPoint.handshakeSucceeded()}. Which kind it was its certificate has told. */
+    /** {@code SslConnection.SslEndPoint.handshakeSucceeded()}, from 12.1 on {@code locked…}. Which kind it was its certificate has told. */
     static final class HandshakeDone {
         @Advice.OnMethodExit(suppress = Throwable.class)
         static void exit() {
@@ -150,8 +150,30 @@ final class JettyAdvice {
         }
     }
 
-    /** {@code HttpChannelState.HandlerInvoker.completeStream}: the response is out. Of an asynchronous request on any thread. */
+    /** {@code HttpChannelState.completeStream}: the response is out. Of an asynchronous request on any thread. */
     static final class Complete {
+        @Advice.OnMethodEnter(suppress = Throwable.class)
+        static long enter(@Advice.This Object self) {
+            if (!ServerProbes.isOn()) {
+                return 0;
+            }
+            HttpChannelState channel = (HttpChannelState) self;
+            EndPoint endPoint = channel.getConnectionMetaData().getConnection().getEndPoint();
+            while (endPoint instanceof EndPoint.Wrapper) {
+                endPoint = ((EndPoint.Wrapper) endPoint).unwrap();
+            }
+            int status = channel.getResponse() == null ? 0 : channel.getResponse().getStatus();
+            return ServerProbes.responded(endPoint, status == 0 ? 200 : status);
+        }
+
+        @Advice.OnMethodExit(suppress = Throwable.class, onThrowable = Throwable.class)
+        static void exit(@Advice.Enter long visit) {
+            ServerProbes.visitEnd(visit);
+        }
+    }
+
+    /** The same up to 12.0, where it is the method of {@code HandlerInvoker}. */
+    static final class CompleteInvoker {
         @Advice.OnMethodEnter(suppress = Throwable.class)
         static long enter(@Advice.FieldValue("this$0") Object outer) {
             if (!ServerProbes.isOn()) {
@@ -162,11 +184,8 @@ final class JettyAdvice {
             while (endPoint instanceof EndPoint.Wrapper) {
                 endPoint = ((EndPoint.Wrapper) endPoint).unwrap();
             }
-            long visit = ServerProbes.visitBegin(endPoint);
             int status = channel.getResponse() == null ? 0 : channel.getResponse().getStatus();
-            ServerProbes.status(status == 0 ? 200 : status);
-            ServerProbes.requestEnd();
-            return visit;
+            return ServerProbes.responded(endPoint, status == 0 ? 200 : status);
         }
 
         @Advice.OnMethodExit(suppress = Throwable.class, onThrowable = Throwable.class)

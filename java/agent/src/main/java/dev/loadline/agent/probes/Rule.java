@@ -16,13 +16,25 @@ final class Rule {
 
     final String what;
     final ElementMatcher<? super MethodDescription> methods;
+    /** Whether it is worth a word if there is no such method. */
+    final boolean expected;
     private final Class<?> advice;
     private Advice compiled;
 
     Rule(String what, ElementMatcher<? super MethodDescription> methods, Class<?> advice) {
+        this(what, methods, advice, true);
+    }
+
+    private Rule(String what, ElementMatcher<? super MethodDescription> methods, Class<?> advice, boolean expected) {
         this.what = what;
         this.methods = methods;
         this.advice = advice;
+        this.expected = expected;
+    }
+
+    /** A rule for a method that only some versions have in this class. */
+    static Rule ifThere(String what, ElementMatcher<? super MethodDescription> methods, Class<?> advice) {
+        return new Rule(what, methods, advice, false);
     }
 
     private static MethodDescription.InDefinedShape caught() {

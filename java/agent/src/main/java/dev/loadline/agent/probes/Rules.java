@@ -89,14 +89,17 @@ final class Rules {
                 new Rule("onSelected", named("onSelected").and(takesNoArguments()), JettyAdvice.Selected.class));
         add(jetty + "io.ssl.SslConnection", new Rule("onFillable", onFillable, JettyAdvice.TlsVisit.class));
         add(jetty + "io.ssl.SslConnection$SslEndPoint",
-                new Rule("handshakeSucceeded", named("handshakeSucceeded").and(takesNoArguments()), JettyAdvice.HandshakeDone.class),
+                new Rule("handshakeSucceeded", named("handshakeSucceeded").or(named("lockedHandshakeSucceeded")).and(takesNoArguments()),
+                        JettyAdvice.HandshakeDone.class),
                 new Rule("handshakeFailed", named("handshakeFailed").and(takesArguments(1)), JettyAdvice.HandshakeFailed.class));
         add(jetty + "server.internal.HttpConnection", new Rule("onFillable", onFillable, JettyAdvice.Visit.class));
         add(jetty + "server.internal.HttpConnection$RequestHandler",
                 new Rule("startRequest", named("startRequest").and(takesArguments(3)), JettyAdvice.Parse.class));
         add(jetty + "server.internal.HttpChannelState$HandlerInvoker",
                 new Rule("run", named("run").and(takesNoArguments()), JettyAdvice.Handle.class),
-                new Rule("completeStream", named("completeStream").and(takesArguments(2)), JettyAdvice.Complete.class));
+                Rule.ifThere("completeStream", named("completeStream").and(takesArguments(2)), JettyAdvice.CompleteInvoker.class));
+        add(jetty + "server.internal.HttpChannelState",
+                Rule.ifThere("completeStream", named("completeStream").and(takesArguments(2)), JettyAdvice.Complete.class));
         for (String edition : new String[] {"ee10", "ee11"}) {
             add(jetty + edition + ".servlet.ServletHandler$MappedServlet",
                     new Rule("handle", named("handle").and(takesArguments(4)), JettyAdvice.Service.class));

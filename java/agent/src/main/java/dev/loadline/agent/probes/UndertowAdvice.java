@@ -81,10 +81,7 @@ final class UndertowAdvice {
         static void enter(@Advice.This Object self, @Advice.FieldValue("exchangeCompletionListenersCount") int listeners) {
             HttpServerExchange exchange = (HttpServerExchange) self;
             if (listeners >= 0 && ServerProbes.isOn() && exchange.getConnection() instanceof AbstractServerConnection) {
-                long visit = ServerProbes.visitBegin(exchange.getConnection());
-                ServerProbes.status(exchange.getStatusCode());
-                ServerProbes.requestEnd();
-                ServerProbes.visitEnd(visit);
+                ServerProbes.visitEnd(ServerProbes.responded(exchange.getConnection(), exchange.getStatusCode()));
             }
         }
     }

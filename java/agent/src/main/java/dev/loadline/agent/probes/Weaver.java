@@ -41,7 +41,7 @@ final class Weaver {
         for (Rule rule : own) {
             if (finds(rule, type)) {
                 placed.add(rule);
-            } else {
+            } else if (rule.expected) {
                 warn.accept(name + " has no method " + rule.what + " as the probe knows it: not probed");
             }
         }
