@@ -233,7 +233,10 @@ fn what_the_jvm_does_itself_and_what_is_allocated_is_told_on_request() {
         let has_kernel = trace.meta.has("kernel");
         let count =
             |what: &str| -> i64 { sql(&trace, &format!("SELECT count(*) FROM vm WHERE {what}")) };
-        let on = format!("JDK {version}, notes {:?}", trace.meta.notes);
+        let on = format!(
+            "JDK {version}, notes {:?}, lost {:?}",
+            trace.meta.notes, trace.meta.losses
+        );
         assert_eq!(
             count("kind = 'class_load' AND name = 'Inside$Late'"),
             1,
@@ -244,9 +247,17 @@ fn what_the_jvm_does_itself_and_what_is_allocated_is_told_on_request() {
         let compiled = "kind = 'compilation' AND name = 'Inside.work' AND cause LIKE 'C2%'";
         assert!(count(compiled) >= 1, "{on}");
         if has_kernel {
-            let odd =
-                format!("{compiled} AND (end_ns <= begin_ns OR end_ns - begin_ns > 1000000000)");
-            assert_eq!(count(&odd), 0, "{on}");
+            // Where the kernel lost a record nobody knows when the compiler was done.
+            let odd: Option<String> = sql(
+                &trace,
+                &format!(
+                    "SELECT string_agg(concat_ws(' ', cause, begin_ns, end_ns), '; ') FROM vm
+                     WHERE {compiled} AND (end_ns <= begin_ns OR end_ns - begin_ns > 1000000000) AND NOT EXISTS (
+                         FROM states s JOIN threads t ON t.id = s.thread WHERE t.name LIKE 'C2 %' AND s.state = 'unknown'
+                         AND s.begin_ns <= vm.end_ns AND s.end_ns >= vm.begin_ns)"
+                ),
+            );
+            assert_eq!(odd, None, "{on}");
         }
         // The pause that System.gc() made, as JVMTI told of it, and a phase of the log's that is the same.
         let paused = "kind = 'gc_phase' AND name LIKE 'Pause Full%' AND EXISTS (FROM vm g WHERE g.kind = 'gc' AND g.begin_ns < vm.end_ns AND g.end_ns > vm.begin_ns)";
@@ -265,7 +276,7 @@ fn what_the_jvm_does_itself_and_what_is_allocated_is_told_on_request() {
         if has_kernel {
             let made: bool = sql(
                 &trace,
-                "SELECT p.name = 'maker' AND t.end_ns - t.begin_ns BETWEEN 60000000 AND 500000000 AND t.begin_ns > p.begin_ns AND t.end_ns <= p.end_ns
+                "SELECT p.name = 'maker' AND t.end_ns - t.begin_ns BETWEEN 60000000 AND 500000000 AND t.begin_ns > p.begin_ns
                  FROM threads t JOIN threads p ON p.id = t.parent WHERE t.name = 'made'",
             );
             assert!(made, "who made it, and how long it was; {on}");

@@ -163,21 +163,19 @@ fn of_compilers<'a>(
     found
 }
 
-/// When a compiler that begins with a method at `from` is done with it, as far as its states tell.
+/// When a compiler that begins with a method at `from` is done with it, as far as its states tell. What is unknown for no
+/// longer than a lock takes hides no wait for work.
 fn waits_for_work(states: &[Interval], from: i64) -> i64 {
     let rest = &states[states.partition_point(|i| i.end <= from)..];
-    for i in rest {
-        let waits = i.state.is_blocked() && !matches!(i.cause, Cause::Gc | Cause::Safepoint);
-        if i.state == State::Unknown {
-            break;
-        }
-        if waits && i.begin >= from && i.end - i.begin >= LOCK_NS {
-            return i.begin;
-        }
-    }
-    match rest.first() {
-        Some(first) if first.state != State::Unknown => rest.last().map_or(from, |i| i.end),
-        _ => from,
+    let done = rest.iter().find(|i| {
+        let blocked = i.state.is_blocked() && !matches!(i.cause, Cause::Gc | Cause::Safepoint);
+        let waits = blocked && i.begin >= from;
+        (waits || i.state == State::Unknown) && i.end - i.begin >= LOCK_NS
+    });
+    match (done, rest.last()) {
+        (Some(done), _) => done.begin.max(from),
+        (None, Some(last)) => last.end,
+        (None, None) => from,
     }
 }
 
@@ -266,6 +264,17 @@ mod tests {
                 compiled("shop.Cart.hash", "native wrapper", 70, 70),
             ]
         );
+        // A record of the kernel's was lost: what is short hides no wait, what is long may.
+        let lost = |until: i64| {
+            [
+                state(0, 12 * MS, State::Running, Cause::Running),
+                state(12 * MS, until, State::Unknown, Cause::Unknown),
+                state(until, 16 * MS, State::Running, Cause::Running),
+                state(16 * MS, 29 * MS, State::Blocked, Cause::Idle),
+            ]
+        };
+        let add = |until: i64| told(log, &lost(until))[0].4;
+        assert_eq!((add(12 * MS + 900_000), add(14 * MS)), (16, 12));
         // Without the kernel level nobody knows how long it took.
         let unknown = [state(0, 100 * MS, State::Unknown, Cause::Unknown)];
         assert_eq!(
