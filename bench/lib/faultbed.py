@@ -5,7 +5,8 @@ The site has all CPUs, because on one nobody meets anybody at a lock; the genera
 compiles with C1 alone, so that it is warm within seconds. As root both go before all others for a CPU, so that what else this machine
 does is no neighbour of theirs; the planted neighbour goes with them. The auction plants its faults itself (--fault);
 the clinic has mistakes of its own (--clinic.fault) under the same names, those that an option of Spring makes, and those
-that stand beside it: a process on its CPU, a CPU quota."""
+that stand beside it: a process on its CPU, a CPU quota. For `disk` both are in a cgroup that writes slowly: a virtual disk
+may take a tenth of a millisecond for what a page waits for."""
 
 import atexit
 import json
@@ -30,6 +31,8 @@ THINK_MS = 100
 WARM_S, RECORD_S = 8, 8
 # CPU that the throttled clinic may use: three tenths of one, in periods of 100 ms.
 QUOTA_US, PERIOD_US = 30_000, 100_000
+# What a disk without a cache does: writes a second, fewer than there are pages.
+WRITES_PER_S = 400
 
 
 class Fault:
@@ -55,8 +58,7 @@ NO_RESUMPTION = ["-Djdk.tls.server.enableSessionTicketExtension=false", "-Djavax
 FAULTS = {
     "none": Fault(clinic=[]),
     "shared-connection": both("shared-connection"),
-    # A query that waits for a socket keeps its connection for longer, and two connections are fewer than need one.
-    "lost-notify": planted("lost-notify", more=["--database", "postgresql", "--pool", "4"], load="above"),
+    "lost-notify": planted("lost-notify", more=["--pool", "16"]),
     "small-pool": planted("small-pool", more=["--database", "postgresql"], clinic=["--spring.datasource.hikari.maximum-pool-size=1"]),
     "hot-lock": both("hot-lock"),
     "slow-sql": both("slow-sql"),
@@ -67,7 +69,7 @@ FAULTS = {
     "leak": both("leak", jvm=["-Xmn32m", "-Xmx2g"]),
     "pinned": both("pinned", spring=["--spring.threads.virtual.enabled=true"], needs=21),
     "slow-static": planted("slow-static", record=["--syscalls"]),
-    "disk": both("disk"),
+    "disk": both("disk", beside="slow disk"),
     "few-workers": both("few-workers"),
     "accept-overflow": planted("accept-overflow", clinic=["--server.tomcat.accept-count=1", "--server.tomcat.max-connections=4"]),
     "handshake-storm": planted("handshake-storm", clinic=["--clinic.tls=true", "--server.tomcat.max-keep-alive-requests=1"], clinic_jvm=NO_RESUMPTION),
@@ -114,30 +116,45 @@ def remove(folder):
 _weight = None
 
 
-class Quota:
-    """A cgroup with a CPU quota, and a process in it; version 1 or 2, whichever has the controller."""
+class Limited:
+    """A cgroup that limits what its files say, and a process in it; version 1 or 2, whichever has the controller."""
 
-    def __init__(self, pid):
-        name = f"loadline-bed-{os.getpid()}"
-        v1 = "/sys/fs/cgroup/cpu"
-        self.dir = os.path.join(v1 if os.path.isdir(v1) else "/sys/fs/cgroup", name)
+    def __init__(self, pid, fault, controller, v1, v2):
+        own = os.path.join("/sys/fs/cgroup", controller)
+        old = os.path.isdir(own)
+        self.dir = os.path.join(own if old else "/sys/fs/cgroup", f"loadline-bed-{os.getpid()}")
         try:
             os.mkdir(self.dir)
-            if os.path.isdir(v1):
-                self.write("cpu.cfs_period_us", PERIOD_US)
-                self.write("cpu.cfs_quota_us", QUOTA_US)
-            else:
-                self.write("cpu.max", f"{QUOTA_US} {PERIOD_US}")
-            self.write("cgroup.procs", pid)
+            for name, value in [*(v1 if old else v2).items(), ("cgroup.procs", pid)]:
+                with open(os.path.join(self.dir, name), "w") as f:
+                    f.write(str(value))
         except OSError as e:
-            sys.exit(f"SKIP throttled: no cgroup with a CPU quota can be made here: {e}")
-
-    def write(self, name, value):
-        with open(os.path.join(self.dir, name), "w") as f:
-            f.write(str(value))
+            sys.exit(f"SKIP {fault}: no cgroup with such a limit can be made here: {e}")
 
     def close(self):
         remove(self.dir)
+
+
+def quota(pid):
+    return Limited(pid, "throttled", "cpu", {"cpu.cfs_period_us": PERIOD_US, "cpu.cfs_quota_us": QUOTA_US}, {"cpu.max": f"{QUOTA_US} {PERIOD_US}"})
+
+
+def slow_disk(pid):
+    disk = disk_of(tempfile.gettempdir())
+    return Limited(pid, "disk", "blkio", {"blkio.throttle.write_iops_device": f"{disk} {WRITES_PER_S}"}, {"io.max": f"{disk} wiops={WRITES_PER_S}"})
+
+
+def disk_of(folder):
+    """The disk that a folder is on, as its numbers: limits are those of a whole disk, not of a partition."""
+    device = os.stat(folder).st_dev
+    numbers = f"{os.major(device)}:{os.minor(device)}"
+    link = os.path.realpath(f"/sys/dev/block/{numbers}")
+    if not os.path.exists(link):
+        sys.exit(f"SKIP disk: {folder} is on no disk: set TMPDIR to one that is")
+    if not os.path.exists(os.path.join(link, "partition")):
+        return numbers
+    with open(os.path.join(os.path.dirname(link), "dev")) as f:
+        return f.read().strip()
 
 
 class Neighbours:
@@ -195,8 +212,10 @@ def try_fault(name, site="auction", load=None, seed=1, jdk=None, keep=None, warm
             scenario = "browsing" if site == "auction" else os.path.join(harness.ROOT, "bed", "clinic", "walk.toml")
             drivers.append(drive(loadline, url, other, seed, warm_s, most_s, ["--scenario", scenario, "--users", users, "--think", f"{THINK_MS}ms"]))
             time.sleep(warm_s / 2)
-            if site == "clinic" and fault.beside == "quota":
-                beside.append(Quota(running.pid))
+            if fault.beside == "slow disk":
+                beside.append(slow_disk(running.pid))
+            elif site == "clinic" and fault.beside == "quota":
+                beside.append(quota(running.pid))
             elif site == "clinic" and fault.beside == "neighbour":
                 beside.append(Neighbours((own, other)))
             time.sleep(warm_s / 2)

@@ -303,6 +303,8 @@ pub struct SqlUse {
     pub overlapping: f64,
     /// Statements that began while more statements ran than connections of pools were in use.
     pub over: u64,
+    /// Connections that a pool handed to a thread before another had given them back.
+    pub not_given_back: u64,
 }
 
 /// Collections.

@@ -307,6 +307,7 @@ fn sql_use(db: &Connection) -> Result<SqlUse> {
             at_once: count(r, 3)?,
             overlapping: number(r, 4)?,
             over: count(r, 5)?,
+            not_given_back: count(r, 6)?,
         })
     })
 }

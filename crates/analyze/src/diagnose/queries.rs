@@ -171,7 +171,7 @@ FROM ended GROUP BY name ORDER BY total DESC LIMIT 40",
     Query {
         name: "sql_use",
         sql: "WITH q AS (SELECT thread, begin_ns, end_ns FROM spans WHERE kind = 'sql'),
-  u AS (SELECT thread, begin_ns AS b, end_ns AS e FROM spans WHERE kind = 'pool_use'),
+  u AS (SELECT name, thread, begin_ns AS b, end_ns AS e FROM spans WHERE kind = 'pool_use'),
   steps AS (SELECT begin_ns AS ts, 1 AS step FROM q UNION ALL SELECT end_ns, -1 FROM q),
   open AS (SELECT ts, step, sum(step) OVER (ORDER BY ts, step ROWS UNBOUNDED PRECEDING) AS n FROM steps),
   taken AS (SELECT b AS ts, 1 AS step FROM u UNION ALL SELECT e, -1 FROM u),
@@ -179,7 +179,8 @@ FROM ended GROUP BY name ORDER BY total DESC LIMIT 40",
   over AS (SELECT count(*) FILTER (open.n > coalesce(used.n, 0)) AS n FROM (SELECT * FROM open WHERE step = 1) open ASOF LEFT JOIN used ON used.ts <= open.ts)
 SELECT count(*) AS calls, count(*) FILTER (coalesce(u.e < q.begin_ns, true)) AS outside, count(DISTINCT q.thread) AS threads,
   (SELECT coalesce(max(n), 0) FROM open)::BIGINT AS at_once,
-  (SELECT coalesce(avg(if(n > 1, 1, 0)) FILTER (step = 1), 0) FROM open) AS overlapping, (SELECT n FROM over) AS over_pool
+  (SELECT coalesce(avg(if(n > 1, 1, 0)) FILTER (step = 1), 0) FROM open) AS overlapping, (SELECT n FROM over) AS over_pool,
+  (SELECT count(*) FROM u JOIN u AS next ON next.name = u.name AND next.b = u.e AND next.thread <> u.thread) AS not_given_back
 FROM q ASOF LEFT JOIN u ON u.thread = q.thread AND u.b <= q.begin_ns",
     },
     Query {

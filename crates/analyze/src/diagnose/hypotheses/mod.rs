@@ -52,7 +52,7 @@ pub const ALL: &[Hypothesis] = &[
 ];
 
 /// (what follows, from what): where both are confirmed, the first is no reason of its own.
-const FOLLOWS: [(&str, &str); 10] = [
+const FOLLOWS: [(&str, &str); 12] = [
     // Who is forgotten waits longer than for a connection.
     ("small-pool", "lost-notify"),
     // A statement that takes long, or all of them, keep connections in use, and others wait for one.
@@ -66,6 +66,9 @@ const FOLLOWS: [(&str, &str); 10] = [
     ("few-workers", "hot-lock"),
     ("few-workers", "library-lock"),
     ("few-workers", "shared-connection"),
+    // A disk, or a quota, serves no more of them at a time.
+    ("few-workers", "disk"),
+    ("few-workers", "throttled"),
     // Whoever holds a lock waits for the CPUs that handshakes have.
     ("many-workers", "handshake-storm"),
 ];

@@ -4,15 +4,15 @@
 //! after the other through, so that threads wait for the connection's lock inside their statements, or mix
 //! them up, and pages fail.
 //!
-//! Evidence: more statements run at a time than connections of the pool are in use, or, where no pool is known,
-//! any; and inside statements several threads wait for one lock.
+//! Evidence: more statements run at a time than connections of the pool are in use, or a connection goes to a thread before
+//! another has given it back, or, where no pool is known, any; and inside statements several threads wait for one lock.
 
 use crate::diagnose::Figures;
 use crate::diagnose::figures::Lock;
 use crate::diagnose::finding::{Hypothesis, Judgement};
 use crate::report::table::percent;
 
-/// Part of the statements that began while more ran than connections were in use. The first moments of a recording,
+/// Part of the statements that began while more ran than connections were in use, or of as many connections that were not given back. The first moments of a recording,
 /// which does not know who has a connection already, make a few.
 const OVER: f64 = 0.05;
 /// Part of a lock's waits that lay inside statements.
@@ -32,7 +32,8 @@ pub const HYPOTHESIS: Hypothesis = Hypothesis {
 
 /// The lock of a shared connection, if there seems to be one.
 pub fn lock(f: &Figures) -> Option<&Lock> {
-    let over = f.pools.is_empty() || f.sql.over as f64 > OVER * f.sql.calls as f64;
+    let shared = f.sql.over.max(f.sql.not_given_back) as f64;
+    let over = f.pools.is_empty() || shared > OVER * f.sql.calls as f64;
     let inside = |l: &&Lock| l.in_sql >= IN_SQL && l.waiters >= 2 && l.waits >= WAITS;
     if over && f.sql.calls >= FEW && f.sql.at_once >= 2 {
         f.locks.iter().find(inside)
@@ -53,8 +54,8 @@ fn judge(f: &Figures) -> Judgement {
     }
     let s = &f.sql;
     let use_ = format!(
-        "{} threads ran {} statements, up to {} at a time; {} began while more ran than connections of a pool were in use",
-        s.threads, s.calls, s.at_once, s.over
+        "{} threads ran {} statements, up to {} at a time; {} began while more ran than connections of a pool were in use; {} times a connection went to a thread before another had given it back",
+        s.threads, s.calls, s.at_once, s.over, s.not_given_back
     );
     let Some(lock) = lock(f) else {
         return Judgement::refuted(use_).fact("no lock is waited for inside statements by threads that have no connection of their own");
@@ -108,6 +109,8 @@ mod tests {
             Outcome::Refuted,
             "each thread has its own"
         );
+        f.sql.not_given_back = f.sql.calls / 4;
+        assert_eq!(outcome(HYPOTHESIS, &f), Outcome::Confirmed);
         f.sql.calls = 3;
         assert_eq!(outcome(HYPOTHESIS, &f), Outcome::NotEnoughData);
     }

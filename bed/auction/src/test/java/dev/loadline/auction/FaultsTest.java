@@ -127,7 +127,7 @@ class FaultsTest {
 
     @Test
     void lostNotifyUsesItsOwnPoolOfHalfTheConnections() throws Exception {
-        // What it loses is LostNotifyTest's. Here no more visitors than connections: the last of three might wait for ever.
+        // What it loses is LostNotifyTest's. Here no more visitors than connections, of whom few wait.
         var pages = with("lost-notify", site -> together(site, 2, 40, (browser, i) -> browser.get("/item?id=" + (1 + i)).statusCode()));
         assertEquals(80, pages.stream().filter(status -> status == 200).count());
     }

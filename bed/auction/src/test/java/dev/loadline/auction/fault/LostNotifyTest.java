@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 class LostNotifyTest {
     private static Connection fake() {
         return (Connection) Proxy.newProxyInstance(LostNotifyTest.class.getClassLoader(), new Class<?>[] {Connection.class},
-            (proxy, method, arguments) -> null);
+            (proxy, method, arguments) -> method.getReturnType() == boolean.class ? true : null);
     }
 
     private static void waitUntil(LostNotify.Pool pool, int waiting) throws Exception {
@@ -74,6 +74,34 @@ class LostNotifyTest {
             throw new AssertionError("closing the pool let nobody go", e);
         } finally {
             threads.shutdownNow();
+        }
+    }
+
+    @Test
+    void connectionsThatComeBackTogetherAfterATestWakeOneOfThoseWhoWait() throws Exception {
+        var pool = new LostNotify.Pool(LostNotifyTest::fake, 40);
+        var threads = Executors.newFixedThreadPool(4);
+        try {
+            var test = threads.submit(() -> {
+                pool.check();
+                return null;
+            });
+            var waiters = new ArrayList<Future<Connection>>();
+            for (int i = 0; i < 3; i++) {
+                while (pool.free() > 0) {
+                    Thread.onSpinWait();
+                }
+                waiters.add(threads.submit(() -> pool.getConnection()));
+            }
+            waitUntil(pool, 3);
+            test.get(10, TimeUnit.SECONDS);
+            assertTrue(pool.waitingInVain() >= 1, "all were woken");
+            for (var waiter : waiters) {
+                waiter.get(10, TimeUnit.SECONDS); // By itself, a second later.
+            }
+        } finally {
+            threads.shutdownNow();
+            pool.close();
         }
     }
 }
