@@ -12,7 +12,6 @@ import atexit
 import json
 import os
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
@@ -186,8 +185,6 @@ def try_fault(name, site="auction", load=None, seed=1, jdk=None, keep=None, warm
     """One site, one recording, one diagnosis: what was confirmed, in order, and what the visitors saw."""
     fault = FAULTS[name]
     load = load or fault.load
-    # So that what was started is ended, and the cgroups go, also when this process is.
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     if site == "clinic" and fault.clinic is None:
         sys.exit(f"the clinic cannot plant {name}")
     homes = dict(harness.jdks())

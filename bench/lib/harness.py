@@ -9,6 +9,7 @@ import datetime
 import json
 import os
 import platform
+import signal
 import statistics
 import subprocess
 import sys
@@ -20,6 +21,8 @@ T_95 = [12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228]
 # Those that the bench at hand takes.
 _options = ["--quick"]
 _smoke = False
+# So that what a bench has started is ended, and its cgroups go, also when the bench is told to end.
+signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
 
 
 def flag(name):
