@@ -57,7 +57,8 @@ pub fn build_within(
 
     progress(0.1, "thread states");
     let seen = first_seen(&input.proc);
-    let mut machine = Machine::new(begin, end, &seen, room);
+    let lossy = input.losses().contains_key("kernel_ring");
+    let mut machine = Machine::new(begin, end, &seen, room).lossy(lossy);
     let mut kernel_events = 0u64;
     let mut has_syscalls = false;
     for r in input.records() {

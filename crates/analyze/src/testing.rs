@@ -106,8 +106,17 @@ impl KernelSpool {
             prev,
             next,
             syscall.map_or(0, |n| n + 1),
-            fd.map_or(u64::MAX, |fd| fd as u64),
+            u64::from(fd.unwrap_or(-1) as u32),
         )
+    }
+
+    /// The last switch tells the CPU time of who left, ns.
+    pub fn with_cpu_time(&mut self, ns: i64) -> &mut Self {
+        let at = self.0.len() - kernel::HEAD;
+        self.0[at + 9] |= kernel::CPU_TIME_TOLD;
+        let told = (ns / kernel::CPU_TIME_NS) as u32;
+        self.0[at + 28..].copy_from_slice(&told.to_le_bytes());
+        self
     }
 
     /// `waker` is about to wake `tid`.

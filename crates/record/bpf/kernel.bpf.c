@@ -17,7 +17,9 @@ char LICENSE[] SEC("license") = "GPL";
 
 enum { SWITCH = 1, WAKING, WAKEUP, NEW, EXIT, SYSCALL };
 enum { LEFT_RUNNABLE, LEFT_BLOCKED, LEFT_UNINTERRUPTIBLE, LEFT_DEAD, LEFT_STOPPED };
-enum { PREV_TRACED = 1 << 4, NEXT_TRACED = 1 << 5 };
+enum { PREV_TRACED = 1 << 4, NEXT_TRACED = 1 << 5, CPU_TIME_TOLD = 1 << 6 };
+/* The CPU time of who leaves is told in units of 64 ns. */
+#define CPU_TIME_SHIFT 6
 enum { BY_INTERRUPT = 1 << 0, BY_THREAD = 1 << 1 };
 
 /* How the first argument of a call names a descriptor. */
@@ -138,17 +140,17 @@ static __always_inline __u32 state_of(struct task_struct *task)
 	return BPF_CORE_READ((struct task_struct___5_13 *)task, state);
 }
 
-static __always_inline __u64 fd_of(__u32 number, __u64 arg0, __u64 arg1)
+static __always_inline __s32 fd_of(__u32 number, __u64 arg0, __u64 arg1)
 {
 	if (number >= CALLS)
 		return -1;
 	__u8 how = fd_of_call[number];
 	if (how == FD_FIRST)
-		return (__u64)(__s64)(__s32)arg0;
+		return arg0;
 	/* The JDK waits for one socket by poll with one entry, whose first field is the descriptor. */
 	__s32 fd;
 	if (how == FD_POLL && arg1 == 1 && bpf_probe_read_user(&fd, sizeof fd, (void *)arg0) == 0)
-		return (__u64)(__s64)fd;
+		return fd;
 	return -1;
 }
 
@@ -166,12 +168,13 @@ int on_switch(__u64 *ctx)
 	if (!flags)
 		return 0;
 
-	__u32 call = 0;
-	__u64 fd = -1;
+	__u32 call = 0, cpu_time = 0;
+	__s32 fd = -1;
 	if (flags & PREV_TRACED) {
 		__u32 state = switch_has_state ? (__u32)ctx[3] : state_of(prev);
 		__u8 how = left(preempted, state);
-		flags |= how;
+		flags |= how | CPU_TIME_TOLD;
+		cpu_time = prev->se.sum_exec_runtime >> CPU_TIME_SHIFT;
 		if (how == LEFT_BLOCKED || how == LEFT_UNINTERRUPTIBLE) {
 			/* -1 outside a call: in a page fault, say. */
 			struct pt_regs *regs = (void *)bpf_task_pt_regs(bpf_get_current_task_btf());
@@ -182,7 +185,7 @@ int on_switch(__u64 *ctx)
 			}
 		}
 	}
-	emit(SWITCH, flags, prev->pid, next->pid, call, fd);
+	emit(SWITCH, flags, prev->pid, next->pid, call, (__u64)cpu_time << 32 | (__u32)fd);
 	return 0;
 }
 

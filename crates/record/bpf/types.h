@@ -43,7 +43,12 @@ struct pid {
 	struct upid numbers[1];
 } RELOCATED;
 
+struct sched_entity {
+	__u64 sum_exec_runtime;
+} RELOCATED;
+
 struct task_struct {
+	struct sched_entity se;
 	int pid;
 	int tgid;
 	int wake_cpu;

@@ -9,7 +9,8 @@ use std::time::Duration;
 
 use common::*;
 use loadline_trace::spool::kernel::{
-    BY_INTERRUPT, BY_THREAD, EXIT, NEW, NEXT_TRACED, PREV_TRACED, SWITCH, SYSCALL, WAKING,
+    BY_INTERRUPT, BY_THREAD, CPU_TIME_NS, EXIT, NEW, NEXT_TRACED, PREV_TRACED, SWITCH, SYSCALL,
+    WAKING,
 };
 use loadline_trace::spool::procfs::Line;
 
@@ -109,6 +110,7 @@ fn running_time_of_a_busy_program_is_its_cpu_time() {
     // came at some time after the last record of that CPU, so its time is known only within bounds.
     let (mut sure, mut perhaps) = (0, 0);
     let mut last = std::collections::HashMap::new(); // per CPU: when, and who arrived
+    let mut accounts = std::collections::HashMap::new(); // per thread: CPU time at its first leaving and at its last
     for r in kernel_records(&out)
         .into_iter()
         .filter(|r| r.kind == SWITCH)
@@ -116,6 +118,8 @@ fn running_time_of_a_busy_program_is_its_cpu_time() {
         let arrived = (r.flags & NEXT_TRACED != 0).then_some(r.a);
         let (since, who) = last.insert(r.cpu, (r.ts, arrived)).unwrap_or((begin, None));
         if r.flags & PREV_TRACED != 0 {
+            let told = r.cpu_time().expect("who leaves tells its CPU time");
+            accounts.entry(r.tid).or_insert((told, told)).1 = told;
             let ran = (r.ts.min(end) - since.max(begin)).max(0);
             if who == Some(r.tid) {
                 sure += ran;
@@ -134,6 +138,12 @@ fn running_time_of_a_busy_program_is_its_cpu_time() {
     assert!(
         sure <= kernel * 1.01 + ticks,
         "trace {sure:.3} s, kernel {kernel:.3} s"
+    );
+    let account = |(first, last): &(u32, u32)| i64::from(last.wrapping_sub(*first)) * CPU_TIME_NS;
+    let told = accounts.values().map(account).sum::<i64>() as f64 / 1e9;
+    assert!(
+        told <= kernel * 1.01 + ticks && told >= kernel * 0.97 - ticks,
+        "those who left had {told:.3} s of CPU, kernel {kernel:.3} s"
     );
     let most = sure + perhaps;
     assert!(
@@ -214,7 +224,7 @@ fn a_blocked_thread_names_its_call_and_descriptor_without_the_syscall_level() {
     let read = libc::SYS_read as u32 + 1;
     let blocked = kernel_records(&out)
         .into_iter()
-        .filter(|r| r.kind == SWITCH && r.flags & PREV_TRACED != 0 && r.b == read && r.c == 0)
+        .filter(|r| r.kind == SWITCH && r.flags & PREV_TRACED != 0 && r.b == read && r.fd() == 0)
         .count();
     assert!(
         blocked > 5,

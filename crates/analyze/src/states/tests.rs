@@ -2,6 +2,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::merge::merged;
+use crate::model::{NONE, Woken};
 use crate::testing::KernelSpool;
 use kernel::{LEFT_BLOCKED, LEFT_DEAD, LEFT_RUNNABLE};
 
@@ -37,7 +38,11 @@ impl std::ops::Deref for Lived {
 }
 
 fn lives(seen: &HashMap<u32, Seen>, spool: &KernelSpool) -> Vec<Lived> {
-    let mut machine = Machine::new(0, 100, seen, &Room::in_memory());
+    let machine = Machine::new(0, 100, seen, &Room::in_memory());
+    lived(machine, spool)
+}
+
+fn lived(mut machine: Machine, spool: &KernelSpool) -> Vec<Lived> {
     for r in merged([&spool.0[..]]) {
         machine.record(&r);
     }
@@ -225,10 +230,90 @@ fn a_lost_record_makes_the_interval_unknown_and_not_wrong() {
     assert_eq!(of(&lives, 6)[3], (16, 50, Unknown));
 }
 
+const US: i64 = 1000;
+
+/// States of thread 5, in microseconds.
+fn by_cpu_time(spool: &KernelSpool, lossy: bool) -> Vec<(i64, i64, State)> {
+    let nobody = HashMap::new();
+    let machine = Machine::new(0, 1000 * US, &nobody, &Room::in_memory()).lossy(lossy);
+    let states = of(&lived(machine, spool), 5);
+    states
+        .iter()
+        .map(|(b, e, s)| (b / US, e / US, *s))
+        .collect()
+}
+
+#[test]
+fn who_was_not_seen_to_arrive_did_so_as_long_ago_as_it_ran() {
+    use State::*;
+    let elsewhere = 2000;
+    for (left, before) in [(LEFT_RUNNABLE, Preempted), (LEFT_BLOCKED, Blocked)] {
+        let mut k = KernelSpool::default();
+        k.switch(100 * US, 0, IDLE, LEFT_RUNNABLE, 5);
+        k.switch(200 * US, 0, 5, left, elsewhere)
+            .with_cpu_time(1000 * US);
+        k.switch(900 * US, 0, 5, LEFT_BLOCKED, IDLE)
+            .with_cpu_time(1640 * US);
+        let known = [
+            (200, 260, before),
+            (260, 900, Running),
+            (900, 1000, Blocked),
+        ];
+        assert_eq!(by_cpu_time(&k, false)[2..], known);
+        let rings_were_full = [(200, 900, Unknown), (900, 1000, Blocked)];
+        assert_eq!(by_cpu_time(&k, true)[2..], rings_were_full);
+    }
+}
+
+#[test]
+fn who_arrives_unwoken_slept_until_then_unless_it_ran_in_between() {
+    use State::*;
+    let slept = |cpu_time: i64, lossy| {
+        let mut k = KernelSpool::default();
+        k.switch(100 * US, 0, IDLE, LEFT_RUNNABLE, 5);
+        k.switch_in(200 * US, 0, 5, LEFT_BLOCKED, IDLE, Some(202), Some(9))
+            .with_cpu_time(1000 * US);
+        k.switch(700 * US, 1, IDLE, LEFT_RUNNABLE, 5)
+            .waking(750 * US, 5, 7)
+            .wakeup(751 * US, 5);
+        k.switch(800 * US, 1, 5, LEFT_BLOCKED, IDLE)
+            .with_cpu_time(cpu_time);
+        by_cpu_time(&k, lossy)[2..].to_vec()
+    };
+    let then = |before| {
+        [
+            (200, 700, before),
+            (700, 800, Running),
+            (800, 1000, Blocked),
+        ]
+    };
+    assert_eq!(slept(1100 * US, false), then(Blocked));
+    assert_eq!(
+        slept(1240 * US, false),
+        then(Unknown),
+        "140 µs more than since it arrived"
+    );
+    assert_eq!(slept(1100 * US, true), then(Unknown));
+}
+
+#[test]
+fn who_arrived_unwoken_and_never_left_may_have_run_before() {
+    use State::*;
+    let mut k = KernelSpool::default();
+    k.switch(100 * US, 0, IDLE, LEFT_RUNNABLE, 5);
+    k.switch(200 * US, 0, 5, LEFT_BLOCKED, IDLE)
+        .with_cpu_time(1000 * US);
+    k.switch(700 * US, 1, IDLE, LEFT_RUNNABLE, 5);
+    assert_eq!(
+        by_cpu_time(&k, false)[2..],
+        [(200, 700, Unknown), (700, 1000, Running)]
+    );
+}
+
 proptest! {
     #[test]
     fn whatever_the_records_states_are_gapless_and_fill_the_life(
-        records in proptest::collection::vec((0i64..120, 0u8..8, 0u8..64, 0u16..3, 0u32..6, 0u32..6), 0..200),
+        records in proptest::collection::vec((0i64..120, 0u8..8, 0u8..128, 0u16..3, 0u32..6, 0u32..6), 0..200),
         letters in proptest::collection::vec(("[RSDTZX?]", 0i64..100), 0..6),
     ) {
         let seen: HashMap<u32, Seen> = letters.iter().enumerate().map(|(tid, (letter, ts))| {
@@ -237,7 +322,7 @@ proptest! {
         }).collect();
         let mut machine = Machine::new(10, 100, &seen, &Room::in_memory());
         for &(ts, kind, flags, cpu, tid, a) in &records {
-            machine.record(&Record { ts, kind, flags, cpu, tid, a, b: 1, c: 3, begin: 0, arg2: 0, result: 0 });
+            machine.record(&Record { ts, kind, flags, cpu, tid, a, b: 1, c: 3 | (ts as u64 / 2) << 32, begin: 0, arg2: 0, result: 0 });
         }
         let (lives, states) = machine.finish();
         prop_assert_eq!(lives.len(), states.len());

@@ -10,7 +10,7 @@
 //!
 //! | type | tid | a | b | c |
 //! | --- | --- | --- | --- | --- |
-//! | 1 SWITCH | leaving thread | arriving thread | system call it blocks in + 1, 0 = none | fd, or u64::MAX |
+//! | 1 SWITCH | leaving thread | arriving thread | system call it blocks in + 1, 0 = none | fd, or -1, in the low half; CPU time in the high one |
 //! | 2 WAKING | woken thread | waking thread | its process | |
 //! | 3 WAKEUP | woken thread (now in a run queue) | | target cpu | |
 //! | 4 NEW | new thread, runnable | its id in its own pid namespace | parent thread | |
@@ -23,7 +23,7 @@
 //! Flags of WAKING: bit 0 [`BY_INTERRUPT`] (`a` and `b` are who was interrupted), bit 1
 //! [`BY_THREAD`]; neither if the kernel does not tell.
 //! Flags of SWITCH: bits 0-3 the state that the leaving thread is left in ([`LEFT_RUNNABLE`], …),
-//! bit 4 [`PREV_TRACED`], bit 5 [`NEXT_TRACED`].
+//! bit 4 [`PREV_TRACED`], bit 5 [`NEXT_TRACED`], bit 6 [`CPU_TIME_TOLD`].
 
 /// Size of the head, and of every record but SYSCALL.
 pub const HEAD: usize = 32;
@@ -57,6 +57,10 @@ pub const LEFT_STOPPED: u8 = 4;
 pub const PREV_TRACED: u8 = 1 << 4;
 /// SWITCH: the arriving thread belongs to the target.
 pub const NEXT_TRACED: u8 = 1 << 5;
+/// SWITCH: `c` has the CPU time of the leaving thread; recorders of before did not tell it.
+pub const CPU_TIME_TOLD: u8 = 1 << 6;
+/// SWITCH: the unit of that time, ns. It wraps after 275 s.
+pub const CPU_TIME_NS: i64 = 64;
 
 /// WAKING: an interrupt woke it, or what the kernel does on the way out of one.
 pub const BY_INTERRUPT: u8 = 1 << 0;
@@ -88,6 +92,18 @@ pub struct Record {
     pub arg2: u64,
     /// SYSCALL only: result.
     pub result: i64,
+}
+
+impl Record {
+    /// SWITCH: the descriptor that the leaving thread blocks on; -1 for none.
+    pub fn fd(&self) -> i32 {
+        self.c as u32 as i32
+    }
+
+    /// SWITCH: the CPU time that the leaving thread has had so far, in [`CPU_TIME_NS`].
+    pub fn cpu_time(&self) -> Option<u32> {
+        (self.flags & CPU_TIME_TOLD != 0).then_some((self.c >> 32) as u32)
+    }
 }
 
 /// Records of one spool, in the order of the ring, which is that of time on one CPU
