@@ -47,6 +47,11 @@ pub fn thread_cpu_ns() -> i64 {
     clock_ns(libc::CLOCK_THREAD_CPUTIME_ID).expect("a thread has a CPU clock")
 }
 
+/// CPU time of this thread since [`thread_cpu_ns`] was `then`.
+pub fn thread_cpu_since(then: i64) -> Duration {
+    Duration::from_nanos((thread_cpu_ns() - then).max(0) as u64)
+}
+
 /// CPU time of another process with all threads that it ever had, ns.
 pub fn process_cpu_ns(pid: i32) -> io::Result<i64> {
     let mut clock = 0;
@@ -295,4 +300,16 @@ pub fn peer(socket: &impl AsRawFd) -> io::Result<libc::ucred> {
         )
     })?;
     Ok(peer)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_waits_spends_no_cpu_time() {
+        let then = thread_cpu_ns();
+        std::thread::sleep(Duration::from_millis(60));
+        assert!(thread_cpu_since(then) < Duration::from_millis(30));
+    }
 }

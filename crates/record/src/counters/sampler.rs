@@ -10,7 +10,7 @@ use super::hardware::Hardware;
 use super::plan::Plan;
 use super::reading::{Reading, ThreadKey, read};
 use super::software::{self, CPU, KERNEL, MAJOR, MINOR, SOFTWARE, USER};
-use crate::sys::thread_cpu_ns;
+use crate::sys::{thread_cpu_ns, thread_cpu_since};
 
 /// A reading may take this part of the time until the next: one hundredth of a CPU.
 const SHARE: u32 = 100;
@@ -39,8 +39,7 @@ impl Pace {
     pub(super) fn take<T>(&mut self, read: impl FnOnce() -> T) -> T {
         let (begun, cpu) = (Instant::now(), thread_cpu_ns());
         let taken = read();
-        let cost = Duration::from_nanos((thread_cpu_ns() - cpu).max(0) as u64);
-        self.next = begun + self.every.max(cost * SHARE);
+        self.next = begun + self.every.max(thread_cpu_since(cpu) * SHARE);
         taken
     }
 }

@@ -319,8 +319,7 @@ impl Keeper {
             agent_lost: agent.map_or([0; LOSSES.len()], |a| a.losses()),
         });
         // CPU time: the wait for the drain costs nobody anything.
-        let cost = Duration::from_nanos((sys::thread_cpu_ns() - cpu).max(0) as u64);
-        self.next_cut = begun + self.every.max(cost * SHARE);
+        self.next_cut = begun + self.every.max(sys::thread_cpu_since(cpu) * SHARE);
         Ok(end)
     }
 

@@ -17,13 +17,14 @@ use std::time::{Duration, Instant};
 
 use loadline_trace::spool::procfs::Line;
 
-use crate::sys::now_ns;
+use crate::sys::{now_ns, thread_cpu_ns, thread_cpu_since};
 use cpus::Cpus;
 use fds::Fds;
 use threads::Threads;
 
 const PERIOD: Duration = Duration::from_secs(1);
-/// A reading may take this part of the time until the next.
+/// A reading may take CPU time of this part of the time until the next. Not time: where it waits for a CPU, as on a
+/// machine that is full, what was opened a moment ago would be known ten seconds later.
 const SHARE: u32 = 50;
 
 /// Writes `raw/proc.jsonl` for one process.
@@ -108,17 +109,19 @@ impl Watcher {
     pub fn tick(&mut self) -> io::Result<()> {
         let begin = Instant::now();
         if begin >= self.next_cpus {
+            let spent = thread_cpu_ns();
             if let Some(line) = self.cpus.changed() {
                 self.write(&line)?;
             }
-            self.next_cpus = begin + cpus::PERIOD.max(begin.elapsed() * SHARE);
+            self.next_cpus = begin + cpus::PERIOD.max(thread_cpu_since(spent) * SHARE);
         }
         let begin = Instant::now();
         if begin < self.next {
             return Ok(());
         }
+        let spent = thread_cpu_ns();
         self.read_changes()?;
-        self.next = begin + PERIOD.max(begin.elapsed() * SHARE);
+        self.next = begin + PERIOD.max(thread_cpu_since(spent) * SHARE);
         Ok(())
     }
 
