@@ -35,6 +35,8 @@ public final class RequestGate implements AutoCloseable {
     private static final int MOST_ISSUED = 4;
 
     private final Guard guard;
+    /** Of the connections that its streams come by; null: its requests are not streams of guarded connections. */
+    private final Guard connections;
     private final KnownSessions sessions;
     private final Claims claims;
     private final Forwarded forwarded;
@@ -48,13 +50,41 @@ public final class RequestGate implements AutoCloseable {
     }
 
     RequestGate(Guard guard) {
+        this(guard, null);
+    }
+
+    private RequestGate(Guard guard, Guard connections) {
         this.guard = guard;
+        this.connections = connections;
         GuardSettings settings = guard.settings();
         sessions = new KnownSessions(settings.sessionRequests());
         claims = new Claims(settings.sessionCookies(), sessions);
         forwarded = new Forwarded(settings.trustedProxies(), settings.clientHeader());
         watch = new ClaimWatch(settings.ticketReuse(), settings.badClaims());
         queue = guard.workerQueue();
+    }
+
+    /**
+     * Guards the streams of HTTP/2 of connections that are guarded: each is a request, of which its connection says nothing. Mode,
+     * objective and classifier are those of the guard of the connections, as they change.
+     */
+    public static RequestGate ofStreams(Guard connections) {
+        var made = new RequestGate(Guard.ofRequests("streams of " + connections.name(), connections.settings()), connections);
+        connections.onTick(made::follow);
+        return made;
+    }
+
+    private void follow() {
+        if (connections == null) {
+            return;
+        }
+        guard.classifier(connections.classifier());
+        if (guard.mode() != connections.mode()) {
+            guard.mode(connections.mode());
+        }
+        if (!guard.objective().equals(connections.objective())) {
+            guard.objective(connections.objective());
+        }
     }
 
     /** Begins to measure, and appears in JMX. */
@@ -98,6 +128,7 @@ public final class RequestGate implements AutoCloseable {
      * connection answers for: then nothing is to be told.
      */
     public GuardedRequest request(ServerRequest request) {
+        follow();
         if (guard.mode() == Mode.OFF || request.onGuardedConnection()) {
             return null;
         }

@@ -14,6 +14,13 @@ public final class Serving {
     private final AtomicReference<Turns.Turn> turn = new AtomicReference<>();
     private long beginNanos;
     private long handshakeNanos;
+    private long apartNanos;
+
+    /** Work that another guard tells of. */
+    public interface Apart {
+        /** It is done, on the thread that began it. */
+        void over();
+    }
 
     public Serving(GuardedConnection connection) {
         this.connection = connection;
@@ -29,6 +36,16 @@ public final class Serving {
     public static boolean isGuarded() {
         GuardedConnection now = current();
         return now != null && now.enforced();
+    }
+
+    /** What this thread does from now on is a stream's, of which another guard tells, and not its connection's. */
+    public static Apart apart() {
+        Serving serving = CURRENT.get();
+        if (serving == null) {
+            return () -> { };
+        }
+        long begin = VirtualThreads.threadNanos();
+        return () -> serving.apartNanos += VirtualThreads.threadNanos() - begin;
     }
 
     public GuardedConnection connection() {
@@ -75,6 +92,7 @@ public final class Serving {
 
     private void runs() {
         handshakeNanos = 0;
+        apartNanos = 0;
         beginNanos = VirtualThreads.threadNanos();
         CURRENT.set(this);
     }
@@ -94,6 +112,6 @@ public final class Serving {
         CURRENT.remove();
         turnOver();
         connection.done();
-        connection.requestsRan(VirtualThreads.threadNanos() - beginNanos - handshakeNanos);
+        connection.requestsRan(VirtualThreads.threadNanos() - beginNanos - handshakeNanos - apartNanos);
     }
 }

@@ -93,6 +93,7 @@ class JettyTest {
         private final Server server = new Server();
         private final ServerConnector connector;
         private final Supplier<Guard> guard;
+        private ConnectionGuard ofConnections;
 
         CoreServer(int port, String options, boolean tls) throws Exception {
             this(port, options, tls, false);
@@ -115,8 +116,8 @@ class JettyTest {
                 if (proxied) {
                     connector.addFirstConnectionFactory(new ProxyConnectionFactory(ssl.getProtocol()));
                 }
-                ConnectionGuard installed = ConnectionGuard.install(connector, options);
-                guard = installed::guard;
+                ofConnections = ConnectionGuard.install(connector, options);
+                guard = ofConnections::guard;
             } else {
                 connector = new ServerConnector(server, 1, 1, http, new HTTP2CServerConnectionFactory(configuration));
                 var handler = new GuardHandler(options);
@@ -137,6 +138,11 @@ class JettyTest {
         @Override
         public Guard guard() {
             return guard.get();
+        }
+
+        @Override
+        public Guard streamGuard() {
+            return ofConnections.streamGuard();
         }
 
         @Override
@@ -186,7 +192,12 @@ class JettyTest {
         TlsScenario.crowd((port, options) -> new CoreServer(port, options, true));
     }
 
-    /** Streams of HTTP/2 are not seen one by one: a connection whose requests must be seen speaks HTTP/1.1. */
+    @Test
+    void of_streams_of_one_connection_those_of_new_sessions_are_refused() throws Exception {
+        TlsScenario.streams((port, options) -> new CoreServer(port, options, true));
+    }
+
+    /** The guard of connections does not see streams one by one: a connection whose requests must be seen speaks HTTP/1.1. */
     @Test
     void a_connection_for_a_probe_does_not_speak_http_2() throws Exception {
         try (var server = new CoreServer(0, "cpus=1; fullCost=80000s", true)) {

@@ -7,4 +7,9 @@ interface ShopServer extends AutoCloseable {
     int port();
 
     Guard guard();
+
+    /** What guards its streams of HTTP/2, beside a guard of connections. */
+    default Guard streamGuard() {
+        throw new UnsupportedOperationException("it has none");
+    }
 }

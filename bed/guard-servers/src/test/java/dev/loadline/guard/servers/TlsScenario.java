@@ -6,15 +6,21 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.loadline.guard.BusyForTest;
+import dev.loadline.guard.Guard;
 import dev.loadline.guard.GuardMXBean;
 import dev.loadline.guard.Mode;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.Socket;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLSession;
@@ -31,6 +37,7 @@ final class TlsScenario {
     /** Clients are in the same process: most of what a visit takes is to be the server's. */
     private static final String DEAR = "/burn?ms=30";
     private static final int VISITS = 60;
+    private static final int STREAMS = 20;
 
     /** Begins to serve. */
     interface Start {
@@ -109,6 +116,55 @@ final class TlsScenario {
             assertEquals(200, stranger(server).behindProxy("203.0.113.6").get("/health/ready").status(), "its neighbour's fault is not its own");
             assertEquals(0, server.guard().figures().getErrors());
         }
+    }
+
+    /** Streams of HTTP/2 on one connection, which the guard of connections lets in: of a session that is there, and of others. */
+    static void streams(Start start) throws Exception {
+        HttpClient client = HttpClient.newBuilder().version(HttpClient.Version.HTTP_2).sslContext(Tls.ofClient()).build();
+        try (var server = start.at(0, "cpus=1; fullCost=80000s; resumedCost=1us; retryAfter=7s")) {
+            assertEquals(200, stream(client, server, "/health/ready", null).join().statusCode());
+            Guard guard = server.streamGuard();
+            GuardMXBean figures = guard.figures();
+            BusyForTest.makeBusy(guard);
+            assertEquals(200, stream(client, server, "/", "mine").join().statusCode());
+            Scenario.until("its session is known", () -> figures.getNewSessions() == 1);
+            List<CompletableFuture<HttpResponse<String>>> theirs = new ArrayList<>();
+            List<CompletableFuture<HttpResponse<String>>> others = new ArrayList<>();
+            for (int i = 0; i < STREAMS; i++) {
+                theirs.add(stream(client, server, "/", "mine"));
+                others.add(stream(client, server, "/", i % 2 == 0 ? null : "forged" + i));
+            }
+            for (var one : theirs) {
+                assertEquals(200, one.join().statusCode());
+            }
+            for (var one : others) {
+                assertEquals(503, one.join().statusCode());
+                assertEquals("7", one.join().headers().firstValue("Retry-After").orElse(""));
+            }
+            assertEquals(200, stream(client, server, "/health/ready", null).join().statusCode());
+            assertEquals(1, server.guard().figures().getConnections(), "all of that on one connection");
+            assertEquals(STREAMS, figures.getRefusedNew());
+            assertEquals(0, server.guard().figures().getRefusedNew());
+            server.guard().mode(Mode.OBSERVE);
+            assertEquals(200, stream(client, server, "/", null).join().statusCode());
+            long asked = figures.getRequests();
+            server.guard().mode(Mode.OFF);
+            assertEquals(200, stream(client, server, "/", null).join().statusCode());
+            assertEquals(asked, figures.getRequests(), "off looks at nobody");
+            Scenario.until("all is over", () -> figures.getEventsUnderWay() == 0 && server.guard().figures().getEventsUnderWay() == 0);
+            assertEquals(0, figures.getErrors() + server.guard().figures().getErrors());
+        }
+    }
+
+    private static CompletableFuture<HttpResponse<String>> stream(HttpClient client, ShopServer server, String path, String session) {
+        var request = HttpRequest.newBuilder(URI.create("https://localhost:" + server.port() + path));
+        if (session != null) {
+            request.header("Cookie", "JSESSIONID=" + session);
+        }
+        return client.sendAsync(request.build(), HttpResponse.BodyHandlers.ofString()).thenApply(reply -> {
+            assertEquals(HttpClient.Version.HTTP_2, reply.version());
+            return reply;
+        });
     }
 
     /** Its address asked for a health path when there was room. */

@@ -129,6 +129,11 @@ class UndertowTest {
         }
 
         @Override
+        public Guard streamGuard() {
+            return guard.streamGuard();
+        }
+
+        @Override
         public void close() {
             undertow.stop();
             guard.close();
@@ -149,6 +154,11 @@ class UndertowTest {
     @Test
     void a_crowd_of_new_connections_breaks_no_session_that_is_there() throws Exception {
         TlsScenario.crowd(TlsServer::new);
+    }
+
+    @Test
+    void of_streams_of_one_connection_those_of_new_sessions_are_refused() throws Exception {
+        TlsScenario.streams(TlsServer::new);
     }
 
     @Test

@@ -4,6 +4,7 @@ import dev.loadline.guard.Guard;
 import dev.loadline.guard.GuardSettings;
 import dev.loadline.guard.Mode;
 import dev.loadline.guard.RequestClassifier;
+import dev.loadline.guard.RequestGate;
 import dev.loadline.guard.SlowHellos;
 import java.util.ArrayList;
 import java.util.List;
@@ -14,14 +15,19 @@ import org.eclipse.jetty.util.component.LifeCycle;
 import org.eclipse.jetty.util.thread.QueuedThreadPool;
 
 /**
- * Guards the connections of one connector that speaks TLS: {@code ConnectionGuard.install(connector, "mode=observe")}, before the
- * server starts. Everything else of the connector stays as it is.
+ * Guards the connections of one connector that speaks TLS, and their streams where they speak HTTP/2: {@code
+ * ConnectionGuard.install(connector, "mode=observe")}, before the server starts. Everything else of the connector stays as it is.
  */
 public final class ConnectionGuard {
     private static final System.Logger LOG = System.getLogger("loadline-guard");
+    private static final String HTTP_2 = "h2";
 
-    /** What lasts from the connector's start to its stop. */
-    record Running(Guard guard, SlowHellos slow, boolean speaksTls13) {}
+    /**
+     * What lasts from the connector's start to its stop.
+     *
+     * @param streams null where there are none, or a {@link GuardHandler} has them
+     */
+    record Running(Guard guard, SlowHellos slow, boolean speaksTls13, RequestGate streams) {}
 
     private final ServerConnector connector;
     private final GuardSettings settings;
@@ -90,6 +96,12 @@ public final class ConnectionGuard {
         return now == null ? null : now.guard;
     }
 
+    /** That of its streams of HTTP/2, which follows it; null where there are none, or a {@link GuardHandler} has them. */
+    public Guard streamGuard() {
+        Running now = running;
+        return now == null || now.streams == null ? null : now.streams.guard();
+    }
+
     /** What it runs by, if it is on. */
     Running active() {
         Running now = running;
@@ -101,14 +113,32 @@ public final class ConnectionGuard {
         if (classifier != null) {
             guard.classifier(classifier);
         }
+        RequestGate streams = streams(guard);
         if (connector.getExecutor() instanceof QueuedThreadPool pool) {
             guard.workerQueue(pool::getQueueSize);
+            if (streams != null) {
+                streams.workerQueue(pool::getQueueSize);
+            }
         } else {
             LOG.log(System.Logger.Level.INFO, "loadline-guard: how many events wait for a thread is not known of " + connector.getExecutor()
                 + ": overload is seen by what threads wait for a CPU alone, which a small pool of them hides");
         }
-        running = new Running(guard, new SlowHellos(guard), speaksTls13);
         guard.start();
+        if (streams != null) {
+            streams.start();
+        }
+        running = new Running(guard, new SlowHellos(guard), speaksTls13, streams);
+    }
+
+    private RequestGate streams(Guard guard) {
+        if (!connector.getProtocols().contains(HTTP_2)) {
+            return null;
+        }
+        if (!connector.getServer().getDescendants(GuardHandler.class).isEmpty()) {
+            LOG.log(System.Logger.Level.INFO, "loadline-guard: streams of HTTP/2 are left to the GuardHandler that is there");
+            return null;
+        }
+        return RequestGate.ofStreams(guard);
     }
 
     void stop() {
@@ -116,6 +146,9 @@ public final class ConnectionGuard {
         running = null;
         if (now != null) {
             now.guard.close();
+            if (now.streams != null) {
+                now.streams.close();
+            }
         }
     }
 }

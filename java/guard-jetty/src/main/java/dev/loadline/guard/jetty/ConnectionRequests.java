@@ -10,7 +10,7 @@ import org.eclipse.jetty.server.Request;
 import org.eclipse.jetty.server.Response;
 import org.eclipse.jetty.util.Callback;
 
-/** Answers 503 in place of the handlers where the guard of a connection says so, before all others. */
+/** Answers 503 in place of the handlers where the guard of a connection, or of its streams, says so, before all others. */
 final class ConnectionRequests extends Handler.Wrapper {
     private final ConnectionGuard owner;
 
@@ -27,10 +27,11 @@ final class ConnectionRequests extends Handler.Wrapper {
         }
         var view = new View(request, connection);
         if (request.getConnectionMetaData().getHttpVersion() == HttpVersion.HTTP_2) {
-            // Its streams run on several threads, and are not told apart; that it asks for a health path is told all the same.
+            // Its streams run on several threads, and are not told apart by connection; that it asks for a health path is told all the same.
             if (running.guard().isHealth(view.path())) {
                 running.guard().probed(connection.remoteAddress(), null);
             }
+            return GuardHandler.handle(running.streams(), request, response, callback, super::handle);
         } else if (connection.refusesRequest(view)) {
             BusyAnswer.write(running.guard().busy(), connection.page(), response, callback);
             return true;

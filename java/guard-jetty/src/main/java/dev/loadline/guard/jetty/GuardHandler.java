@@ -91,22 +91,30 @@ public class GuardHandler extends Handler.Wrapper {
 
     @Override
     public boolean handle(Request request, Response response, Callback callback) throws Exception {
-        RequestGate now = gate;
-        GuardedRequest asked = now == null ? null : now.request(new CoreRequest(request));
+        return handle(gate, request, response, callback, super::handle);
+    }
+
+    /** @param gate null: all are let in */
+    static boolean handle(RequestGate gate, Request request, Response response, Callback callback, Request.Handler next) throws Exception {
+        GuardedRequest asked = gate == null ? null : gate.request(new CoreRequest(request));
         if (asked == null) {
-            return super.handle(request, response, callback);
+            return next.handle(request, response, callback);
         }
         if (asked.refused()) {
-            BusyAnswer.write(now.guard().busy(), false, response, callback);
+            BusyAnswer.write(gate.guard().busy(), false, response, callback);
             return true;
         }
         var served = new Served(asked);
         request.addHttpStreamWrapper(served::watch);
+        Serving.Apart fromConnection = Serving.apart();
         GuardedRequest.Run run = asked.enter();
+        GuardedRequest.answersHere(true);
         try {
-            return super.handle(request, response, callback);
+            return next.handle(request, response, callback);
         } finally {
+            GuardedRequest.answersHere(false);
             run.leave();
+            fromConnection.over();
         }
     }
 

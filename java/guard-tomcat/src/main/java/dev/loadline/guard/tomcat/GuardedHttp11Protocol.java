@@ -65,9 +65,6 @@ public class GuardedHttp11Protocol extends Http11NioProtocol {
         if (guard != null) {
             guard.classifier(classifier);
         }
-        if (streams != null) {
-            streams.guard().classifier(classifier);
-        }
     }
 
     /** The guard of this connector; null while it is not started, or does not speak TLS. */
@@ -101,7 +98,7 @@ public class GuardedHttp11Protocol extends Http11NioProtocol {
             endpoint.guard(guard);
             guard.start();
             sayInPlaceOfOpenSsl();
-            guardStreams(settings);
+            guardStreams();
         } else if (settings.proxyProtocol() != ProxyProtocol.OFF) {
             throw new IllegalArgumentException("guard: proxyProtocol is set, and connector " + getName() + " does not speak TLS: its connections"
                 + " are not read by the guard. Set SSLEnabled, or remove the option");
@@ -144,7 +141,7 @@ public class GuardedHttp11Protocol extends Http11NioProtocol {
         }
     }
 
-    private void guardStreams(GuardSettings settings) {
+    private void guardStreams() {
         if (Arrays.stream(findUpgradeProtocols()).noneMatch(Http2Protocol.class::isInstance)) {
             return;
         }
@@ -152,7 +149,7 @@ public class GuardedHttp11Protocol extends Http11NioProtocol {
             LOG.log(System.Logger.Level.INFO, "loadline-guard: streams of HTTP/2 are left to the GuardValve that runs here");
             return;
         }
-        streams = new StreamGate(guard, endpoint.getName(), settings, classifier, endpoint::getExecutor);
+        streams = new StreamGate(guard, endpoint::getExecutor);
     }
 
     private void closeGuard() {

@@ -1,9 +1,7 @@
 package dev.loadline.guard.tomcat;
 
 import dev.loadline.guard.Guard;
-import dev.loadline.guard.GuardSettings;
 import dev.loadline.guard.GuardedRequest;
-import dev.loadline.guard.RequestClassifier;
 import dev.loadline.guard.RequestGate;
 import dev.loadline.guard.ServerAnswer;
 import dev.loadline.guard.ServerRequest;
@@ -18,37 +16,19 @@ import org.apache.coyote.Response;
 import org.apache.tomcat.util.http.MimeHeaders;
 
 /**
- * Guards the streams of HTTP/2 of one connector, each of which is a request: of what its connection says nothing. Before anything is mapped or
- * parsed. Mode and objective are those of the connector's guard, as they change. Sessions are known by their cookies: which of them an
+ * Guards the streams of HTTP/2 of one connector, before anything is mapped or parsed ({@link RequestGate#ofStreams}). Sessions are known by their cookies: which of them an
  * application has is not looked up; a {@link GuardValve} does, and where one runs there is no such gate.
  */
 final class StreamGate implements AutoCloseable {
     /** Of {@code Request.setNote}: 17 to 31 are nobody's. */
     private static final int NOTE = 17;
 
-    private final Guard ofConnections;
     private final RequestGate gate;
 
-    /** @param classifier null for none */
-    StreamGate(Guard ofConnections, String connector, GuardSettings settings, RequestClassifier classifier, Supplier<Executor> workers) {
-        this.ofConnections = ofConnections;
-        gate = new RequestGate("streams of " + connector, settings);
-        if (classifier != null) {
-            gate.guard().classifier(classifier);
-        }
+    StreamGate(Guard ofConnections, Supplier<Executor> workers) {
+        gate = RequestGate.ofStreams(ofConnections);
         gate.workerQueue(() -> waiting(workers.get()));
-        ofConnections.onTick(this::follow);
         gate.start();
-    }
-
-    private void follow() {
-        Guard guard = gate.guard();
-        if (guard.mode() != ofConnections.mode()) {
-            guard.mode(ofConnections.mode());
-        }
-        if (!guard.objective().equals(ofConnections.objective())) {
-            guard.objective(ofConnections.objective());
-        }
     }
 
     private static int waiting(Executor workers) {
@@ -76,7 +56,6 @@ final class StreamGate implements AutoCloseable {
 
     /** Decides about a stream; null while the guard is off. */
     GuardedRequest ask(Request request) {
-        follow();
         request.setNote(NOTE, null);
         return gate.request(new Stream(request));
     }

@@ -3,6 +3,8 @@ package dev.loadline.guard.undertow;
 import dev.loadline.guard.Guard;
 import dev.loadline.guard.GuardSettings;
 import dev.loadline.guard.GuardedConnection;
+import dev.loadline.guard.Mode;
+import dev.loadline.guard.RequestGate;
 import dev.loadline.guard.RequestView;
 import dev.loadline.guard.Serving;
 import io.undertow.server.HttpHandler;
@@ -18,7 +20,8 @@ import org.xnio.XnioIoThread;
 
 /**
  * Guards the connections of a listener that speaks TLS. Undertow makes a connection's engine when it accepts it: so the guard is in the
- * context that makes engines, and in a handler before all others, which answers for the requests of those connections:
+ * context that makes engines, and in a handler before all others, which answers for the requests of those connections, and for the
+ * streams of those that speak HTTP/2:
  *
  * <pre>{@code
  * var guard = new ConnectionGuard(context, handler, "");
@@ -32,6 +35,9 @@ public final class ConnectionGuard implements HttpHandler, AutoCloseable {
     private final Guard guard;
     private final SSLContext context;
     private final Set<XnioIoThread> ioThreads = ConcurrentHashMap.newKeySet();
+    /** Made for the first stream: whether a listener speaks HTTP/2 is not told before. */
+    private volatile RequestGate streams;
+    private boolean closed;
 
     /**
      * @param tls with its keys, of JSSE
@@ -57,9 +63,34 @@ public final class ConnectionGuard implements HttpHandler, AutoCloseable {
         return guard;
     }
 
+    /** That of the streams of HTTP/2, which follows it; null before the first one, and where a {@link GuardHandler} has them. */
+    public Guard streamGuard() {
+        RequestGate now = streams;
+        return now == null ? null : now.guard();
+    }
+
     @Override
-    public void close() {
+    public synchronized void close() {
+        closed = true;
         guard.close();
+        if (streams != null) {
+            streams.close();
+        }
+    }
+
+    private RequestGate streams() {
+        RequestGate now = streams;
+        return now != null || guard.mode() == Mode.OFF || GuardHandler.isThere() ? now : begin();
+    }
+
+    private synchronized RequestGate begin() {
+        if (streams == null && !closed) {
+            var made = RequestGate.ofStreams(guard);
+            made.eventLoops(ioThreads);
+            made.start();
+            streams = made;
+        }
+        return streams;
     }
 
     /** A connection is read on it: how late it is, is what who comes waits for. */
@@ -67,6 +98,9 @@ public final class ConnectionGuard implements HttpHandler, AutoCloseable {
         XnioIoThread now = XnioIoThread.currentThread();
         if (now != null && ioThreads.add(now)) {
             guard.eventLoops(ioThreads);
+            if (streams != null) {
+                streams.eventLoops(ioThreads);
+            }
         }
     }
 
@@ -81,11 +115,16 @@ public final class ConnectionGuard implements HttpHandler, AutoCloseable {
         GuardedConnection connection = serving.connection();
         var view = new View(exchange, connection);
         if (exchange.getProtocol().equals(Protocols.HTTP_2_0)) {
-            // Its streams run on several threads, and are not told apart; that it asks for a health path is told all the same.
+            // Its streams run on several threads, and are not told apart by connection; that it asks for a health path is told all the same.
             if (guard.isHealth(view.path())) {
                 guard.probed(connection.remoteAddress(), null);
             }
-            next.handleRequest(exchange);
+            RequestGate gate = streams();
+            if (gate == null) {
+                next.handleRequest(exchange);
+            } else {
+                GuardHandler.handle(gate, exchange, next);
+            }
         } else if (connection.refusesRequest(view)) {
             BusyAnswer.send(guard.busy(), connection.page(), exchange);
         } else {

@@ -17,6 +17,8 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.xnio.XnioIoThread;
 
 /**
@@ -26,8 +28,11 @@ import org.xnio.XnioIoThread;
  * It measures from the beginning, until it is closed.
  */
 public final class GuardHandler implements HttpHandler, AutoCloseable {
+    private static final AtomicInteger OPEN = new AtomicInteger();
+
     private final HttpHandler next;
     private final RequestGate gate;
+    private final AtomicBoolean open = new AtomicBoolean(true);
     private final Set<XnioIoThread> ioThreads = ConcurrentHashMap.newKeySet();
 
     /**
@@ -39,6 +44,12 @@ public final class GuardHandler implements HttpHandler, AutoCloseable {
         this.next = next;
         gate = new RequestGate("requests of Undertow", GuardSettings.of(options));
         gate.start();
+        OPEN.incrementAndGet();
+    }
+
+    /** Whether there is one in this process. */
+    static boolean isThere() {
+        return OPEN.get() > 0;
     }
 
     /** Its modes, figures and classifier. */
@@ -48,6 +59,9 @@ public final class GuardHandler implements HttpHandler, AutoCloseable {
 
     @Override
     public void close() {
+        if (open.getAndSet(false)) {
+            OPEN.decrementAndGet();
+        }
         gate.close();
     }
 
@@ -56,6 +70,10 @@ public final class GuardHandler implements HttpHandler, AutoCloseable {
         if (ioThreads.add(exchange.getIoThread())) {
             gate.eventLoops(ioThreads);
         }
+        handle(gate, exchange, next);
+    }
+
+    static void handle(RequestGate gate, HttpServerExchange exchange, HttpHandler next) throws Exception {
         GuardedRequest asked = gate.request(new ExchangeRequest(exchange));
         if (asked == null) {
             next.handleRequest(exchange);
@@ -69,9 +87,11 @@ public final class GuardHandler implements HttpHandler, AutoCloseable {
             Executor workers = exchange.getDispatchExecutor();
             exchange.setDispatchExecutor(task -> toWorker(asked, task, workers == null ? exchange.getConnection().getWorker() : workers));
             GuardedRequest.Run run = asked.enter();
+            GuardedRequest.answersHere(true);
             try {
                 next.handleRequest(exchange);
             } finally {
+                GuardedRequest.answersHere(false);
                 run.leave();
             }
         }
@@ -82,9 +102,11 @@ public final class GuardHandler implements HttpHandler, AutoCloseable {
         try {
             workers.execute(() -> {
                 GuardedRequest.Run run = wait.over();
+                GuardedRequest.answersHere(true);
                 try {
                     task.run();
                 } finally {
+                    GuardedRequest.answersHere(false);
                     run.leave();
                 }
             });
