@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.loadline.agent.boot.Type;
 import dev.loadline.agent.programs.NettyWeb;
 import dev.loadline.agent.testing.HttpsClient;
+import dev.loadline.agent.testing.Spool;
 import dev.loadline.agent.testing.Spool.Event;
 import dev.loadline.agent.testing.Story;
 import dev.loadline.agent.testing.Target;
@@ -13,10 +14,15 @@ import dev.loadline.agent.testing.TestRecorder;
 import dev.loadline.agent.testing.TwoClients;
 import dev.loadline.agent.testing.Way;
 import dev.loadline.agent.testing.WebTarget;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** The server level in Netty, by probes. */
 class NettyIT {
@@ -37,6 +43,34 @@ class NettyIT {
                     .orElseThrow();
             assertTrue(end.ts() - later.ts() >= 50_000_000, "over when the other thread has answered");
         }
+    }
+
+    @ParameterizedTest
+    @EnumSource(value = Way.class, names = {"REDEFINE", "START"})
+    void each_stream_of_http_2_is_a_request(Way way) throws Exception {
+        try (Target target = WebTarget.start(NettyWeb.class, "TLSv1.3", way.options()); TestRecorder recorder = way.recorder()) {
+            int port = Integer.parseInt(target.tell("start"));
+            HttpClient client = HttpClient.newBuilder().sslContext(HttpsClient.newContext()).build();
+            get(client, port, "/hello"); // its classes are there
+            recorder.record(target.pid());
+            for (String path : List.of("/hello?x=1", "/later", "/parts", "/nothing")) {
+                get(client, port, path);
+            }
+            Thread.sleep(200); // it is done with the last
+            Spool spool = recorder.stop();
+            assertEquals("", spool.message);
+            assertEquals(List.of("GET /hello", "GET /later", "GET /parts", "GET /nothing"), spool.of(Type.REQUEST).stream().map(Event::c).toList());
+            assertEquals(List.of(200L, 202L, 200L, 404L), spool.of(Type.STATUS).stream().map(Event::b).toList());
+            assertEquals(4, spool.of(Type.REQUEST_END).size());
+            assertEquals(4, spool.of(Type.CONN_CLOSE).size(), "each a connection of its own");
+            Event later = spool.of(Type.REQUEST).get(1);
+            assertTrue(spool.of(Type.REQUEST_END).get(1).ts() - later.ts() >= 50_000_000, "over when the other thread has answered");
+        }
+    }
+
+    private static void get(HttpClient client, int port, String path) throws Exception {
+        HttpRequest request = HttpRequest.newBuilder(URI.create("https://localhost:" + port + path)).build();
+        assertEquals(HttpClient.Version.HTTP_2, client.send(request, HttpResponse.BodyHandlers.discarding()).version());
     }
 
     @Test

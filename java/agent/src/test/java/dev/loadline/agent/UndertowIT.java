@@ -26,13 +26,11 @@ class UndertowIT {
     void requests_are_told_whichever_thread_serves_them(Way way) throws Exception {
         try (Target target = Target.start(UndertowWeb.class, way.options()); TestRecorder recorder = way.recorder()) {
             int port = Integer.parseInt(target.tell("start"));
-            HttpRequest hello = HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + "/hello")).build();
-            HttpClient.newHttpClient().send(hello, HttpResponse.BodyHandlers.discarding());
+            get(HttpClient.newHttpClient(), port, "/hello");
             recorder.record(target.pid());
             HttpClient client = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
             for (String path : List.of("/hello?x=1", "/worker", "/later", "/servlet", "/nothing")) {
-                client.send(HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + path)).build(),
-                        HttpResponse.BodyHandlers.discarding());
+                get(client, port, path);
             }
             Thread.sleep(200); // it is done with the last
             Spool spool = recorder.stop();
@@ -57,5 +55,53 @@ class UndertowIT {
                     e -> e.type() == Type.QUEUED && e.tid() == asked.tid() && e.ts() > asked.ts() && e.ts() < ended.ts()),
                     "for whichever worker");
         }
+    }
+
+    @ParameterizedTest
+    @EnumSource(value = Way.class, names = {"REDEFINE", "START"})
+    void each_stream_of_http_2_is_a_request(Way way) throws Exception {
+        try (Target target = Target.start(UndertowWeb.class, way.options()); TestRecorder recorder = way.recorder()) {
+            int port = Integer.parseInt(target.tell("start"));
+            HttpClient client = HttpClient.newBuilder().version(HttpClient.Version.HTTP_2).build();
+            assertEquals(200, get(client, port, "/hello").statusCode()); // in HTTP/1.1, with the wish for another protocol
+            recorder.record(target.pid());
+            for (String path : List.of("/hello?x=1", "/worker", "/later", "/servlet", "/nothing")) {
+                assertEquals(HttpClient.Version.HTTP_2, get(client, port, path).version());
+            }
+            Thread.sleep(200); // it is done with the last
+            Spool spool = recorder.stop();
+            assertEquals("", spool.message);
+            assertEquals(List.of("GET /hello", "GET /worker", "GET /later", "GET /servlet", "GET /nothing"),
+                    spool.of(Type.REQUEST).stream().map(Event::c).toList());
+            List<Story> streams = Story.of(spool);
+            assertEquals(5, streams.size());
+            assertEquals(List.of(200L, 200L, 202L, 200L, 404L), streams.stream().flatMap(s -> s.numbers(Type.STATUS).stream()).toList());
+            for (Story stream : streams) {
+                assertEquals(1, stream.count(Type.REQUEST_END));
+                assertEquals(stream.count(Type.VISIT_BEGIN), stream.count(Type.VISIT_END));
+                assertEquals(1, stream.count(Type.CONN_CLOSE));
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(value = Way.class, names = "START")
+    void a_handler_that_dispatches_to_itself_has_one_request(Way way) throws Exception {
+        try (Target target = Target.start(UndertowWeb.class, way.options()); TestRecorder recorder = way.recorder()) {
+            int port = Integer.parseInt(target.tell("self"));
+            recorder.record(target.pid());
+            HttpClient client = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
+            for (int i = 0; i < 3; i++) {
+                assertEquals(200, get(client, port, "/").statusCode());
+            }
+            Thread.sleep(200); // it is done with the last
+            Story story = Story.of(recorder.stop()).get(0);
+            assertEquals(3, story.count(Type.REQUEST));
+            assertEquals(3, story.count(Type.REQUEST_END));
+        }
+    }
+
+    private static HttpResponse<Void> get(HttpClient client, int port, String path) throws Exception {
+        return client.send(HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + path)).build(), HttpResponse.BodyHandlers.discarding());
     }
 }

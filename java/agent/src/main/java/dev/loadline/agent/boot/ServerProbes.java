@@ -18,6 +18,9 @@ public final class ServerProbes {
     /** Connections' keys of tasks; made when there is the first. A race makes two, and one forgets a task. */
     private static volatile Identities carried;
 
+    /** What {@link #isFirst} was asked about. */
+    private static volatile Identities met;
+
     private ServerProbes() {}
 
     /** Whether anybody listens: asked before what takes time to find out. */
@@ -138,6 +141,20 @@ public final class ServerProbes {
         return key == 0 ? 0 : visitBegin(s, key);
     }
 
+    /** Whether this is asked of an object for the first time, as far as is remembered. */
+    public static boolean isFirst(Object of) {
+        Identities known = met;
+        if (known == null) {
+            known = new Identities();
+            met = known;
+        }
+        if (known.get(of) != 0) {
+            return false;
+        }
+        known.put(of, 1);
+        return true;
+    }
+
     private static int epoch(long visit) {
         return (int) (visit >>> 32);
     }
@@ -243,6 +260,25 @@ public final class ServerProbes {
         status(status);
         requestEnd();
         return visit;
+    }
+
+    /**
+     * Part of the response to a connection's request is out.
+     *
+     * @param status 0: it does not say; one before the final one ends nothing
+     */
+    public static void answersInPart(Object wrapper, int status, boolean ends) {
+        if (status == 100 || status == 102 || status == 103 || (status == 0 && !ends)) {
+            return;
+        }
+        long visit = visitBegin(wrapper);
+        if (status != 0) {
+            status(status);
+        }
+        if (ends) {
+            requestEnd();
+        }
+        visitEnd(visit);
     }
 
     public static void requestEnd() {

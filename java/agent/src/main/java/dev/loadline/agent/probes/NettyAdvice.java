@@ -9,13 +9,14 @@ import io.netty.handler.codec.http.HttpResponse;
 import io.netty.handler.codec.http.HttpResponseEncoder;
 import io.netty.handler.codec.http.LastHttpContent;
 import io.netty.util.concurrent.Future;
+import java.util.List;
 import javax.net.ssl.SSLEngine;
 import net.bytebuddy.asm.Advice;
 
 /**
  * In Netty 4, and so in what is made of it: Reactor Netty, Vert.x, Quarkus. A connection is known by its channel,
- * which is a server's if its parent is. A request of HTTP/1.1 lasts from its first line to the last part of its response;
- * what threads other than the event loop do for it is told of Quarkus' REST alone. As in {@link TomcatAdvice}, Netty's types appear only in
+ * which is a server's if its parent is; a stream of HTTP/2 is one too, whose parent is its connection's. A request of HTTP/1.1 lasts from its first
+ * line to the last part of its response, one of HTTP/2 from its headers on, where streams have channels and speak to handlers of HTTP/1.1; what threads other than the event loop do for it is told of Quarkus' REST alone. As in {@link TomcatAdvice}, Netty's types appear only in
  * code.
  */
 final class NettyAdvice {
@@ -25,7 +26,11 @@ final class NettyAdvice {
     static final class ConnectionOpen {
         @Advice.OnMethodEnter(suppress = Throwable.class)
         static void enter(@Advice.FieldValue("channel") Object channel) {
-            if (ServerProbes.isOn() && ((Channel) channel).parent() instanceof ServerChannel) {
+            if (!ServerProbes.isOn()) {
+                return;
+            }
+            Channel parent = ((Channel) channel).parent();
+            if (parent instanceof ServerChannel || parent != null && parent.parent() instanceof ServerChannel) {
                 ServerProbes.connectionOpen(channel, ((Channel) channel).remoteAddress());
             }
         }
@@ -35,7 +40,11 @@ final class NettyAdvice {
     static final class ConnectionClose {
         @Advice.OnMethodEnter(suppress = Throwable.class)
         static void enter(@Advice.FieldValue("channel") Object channel) {
-            if (ServerProbes.isOn() && ((Channel) channel).parent() instanceof ServerChannel) {
+            if (!ServerProbes.isOn()) {
+                return;
+            }
+            Channel parent = ((Channel) channel).parent();
+            if (parent instanceof ServerChannel || parent != null && parent.parent() instanceof ServerChannel) {
                 ServerProbes.connectionClose(channel);
             }
         }
@@ -45,7 +54,11 @@ final class NettyAdvice {
     static final class Visit {
         @Advice.OnMethodEnter(suppress = Throwable.class)
         static long enter(@Advice.FieldValue("channel") Object channel) {
-            return ServerProbes.isOn() && ((Channel) channel).parent() instanceof ServerChannel
+            if (!ServerProbes.isOn()) {
+                return 0;
+            }
+            Channel parent = ((Channel) channel).parent();
+            return parent instanceof ServerChannel || parent != null && parent.parent() instanceof ServerChannel
                     ? ServerProbes.visitBegin(channel)
                     : 0;
         }
@@ -93,27 +106,42 @@ final class NettyAdvice {
         }
     }
 
-    /** {@code HttpObjectEncoder.encode(context, message, out)}, of responses. Those before the final one end nothing. */
+    /** {@code HttpObjectEncoder.encode(context, message, out)}, of responses. */
     static final class Response {
         @Advice.OnMethodExit(suppress = Throwable.class)
         static void exit(
                 @Advice.This Object encoder, @Advice.Argument(0) Object context, @Advice.Argument(1) Object message) {
-            if (!ServerProbes.isOn() || !(encoder instanceof HttpResponseEncoder)) {
+            if (ServerProbes.isOn() && encoder instanceof HttpResponseEncoder) {
+                int status = message instanceof HttpResponse ? ((HttpResponse) message).status().code() : 0;
+                ServerProbes.answersInPart(((ChannelHandlerContext) context).channel(), status, message instanceof LastHttpContent);
+            }
+        }
+    }
+
+    /** {@code Http2StreamFrameToHttpObjectCodec.decode(context, frame, out)}: of headers it makes a request. */
+    static final class StreamRequest {
+        @Advice.OnMethodExit(suppress = Throwable.class)
+        static void exit(@Advice.Argument(2) List<?> out) {
+            Object made = out.isEmpty() ? null : out.get(out.size() - 1);
+            if (made instanceof HttpRequest && ServerProbes.isOn()) {
+                ServerProbes.request(((HttpRequest) made).method().name(), ((HttpRequest) made).uri());
+            }
+        }
+    }
+
+    /** Its {@code encode(context, message, out)}, on either side. */
+    static final class StreamResponse {
+        @Advice.OnMethodExit(suppress = Throwable.class)
+        static void exit(@Advice.Argument(0) Object context, @Advice.Argument(1) Object message) {
+            if (!ServerProbes.isOn()) {
                 return;
             }
-            int status = message instanceof HttpResponse ? ((HttpResponse) message).status().code() : 0;
-            boolean ends = message instanceof LastHttpContent;
-            if (status == 100 || status == 102 || status == 103 || (status == 0 && !ends)) {
-                return;
+            Channel stream = ((ChannelHandlerContext) context).channel();
+            Channel connection = stream.parent();
+            if (connection != null && connection.parent() instanceof ServerChannel) {
+                int status = message instanceof HttpResponse ? ((HttpResponse) message).status().code() : 0;
+                ServerProbes.answersInPart(stream, status, message instanceof LastHttpContent);
             }
-            long visit = ServerProbes.visitBegin(((ChannelHandlerContext) context).channel());
-            if (status != 0) {
-                ServerProbes.status(status);
-            }
-            if (ends) {
-                ServerProbes.requestEnd();
-            }
-            ServerProbes.visitEnd(visit);
         }
     }
 

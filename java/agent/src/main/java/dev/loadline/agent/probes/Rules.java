@@ -123,6 +123,10 @@ final class Rules {
         add("io.vertx.core.http.impl.VertxHttpRequestDecoder", request);
         add(netty + "handler.codec.http.HttpObjectEncoder",
                 new Rule("encode", named("encode").and(takesArguments(3)).and(takesArgument(2, List.class)), NettyAdvice.Response.class));
+        String http = netty + "handler.codec.http";
+        add(http + "2.Http2StreamFrameToHttpObjectCodec",
+                new Rule("decode", named("decode").and(takesArgument(1, named(http + "2.Http2StreamFrame"))), NettyAdvice.StreamRequest.class),
+                new Rule("encode", named("encode").and(takesArgument(1, named(http + ".HttpObject"))), NettyAdvice.StreamResponse.class));
     }
 
     private void quarkus() {

@@ -3,12 +3,13 @@ package dev.loadline.agent.probes;
 import dev.loadline.agent.boot.ServerProbes;
 import io.undertow.server.AbstractServerConnection;
 import io.undertow.server.HttpServerExchange;
+import io.undertow.server.ServerConnection;
 import io.undertow.servlet.handlers.ServletChain;
 import net.bytebuddy.asm.Advice;
 
 /**
- * In Undertow 2, and so in WildFly: requests of HTTP/1.1 and AJP. What a thread for input and output dispatches, a worker
- * goes on with. As in {@link TomcatAdvice}, Undertow's types appear only in code.
+ * In Undertow 2, and so in WildFly: requests of HTTP/1.1, HTTP/2 and AJP. What a thread for input and output dispatches, a worker
+ * goes on with. Each stream of HTTP/2 is a connection of its own to Undertow. As in {@link TomcatAdvice}, Undertow's types appear only in code.
  */
 final class UndertowAdvice {
     private UndertowAdvice() {}
@@ -44,16 +45,29 @@ final class UndertowAdvice {
         }
     }
 
-    /** {@code Connectors.executeRootHandler(handler, exchange)}: with the connection's own handler a request begins. */
+    /**
+     * {@code Connectors.executeRootHandler(handler, exchange)}: a request begins, or goes on where it was dispatched; to the connection's own
+     * handler again, perhaps.
+     */
     static final class Handle {
         @Advice.OnMethodEnter(suppress = Throwable.class)
         static long enter(@Advice.Argument(0) Object handler, @Advice.Argument(1) Object argument) {
-            HttpServerExchange exchange = (HttpServerExchange) argument;
-            if (!ServerProbes.isOn() || !(exchange.getConnection() instanceof AbstractServerConnection)) {
+            if (!ServerProbes.isOn()) {
                 return 0;
             }
-            long visit = ServerProbes.visitBegin(exchange.getConnection());
-            if (handler == ((AbstractServerConnection) exchange.getConnection()).getRootHandler()) {
+            HttpServerExchange exchange = (HttpServerExchange) argument;
+            ServerConnection connection = exchange.getConnection();
+            boolean begins;
+            if (connection instanceof AbstractServerConnection) {
+                begins = handler == ((AbstractServerConnection) connection).getRootHandler() && ServerProbes.isFirst(exchange);
+            } else {
+                begins = ServerProbes.isFirst(connection);
+                if (begins) {
+                    ServerProbes.connectionOpen(connection, connection.getPeerAddress());
+                }
+            }
+            long visit = ServerProbes.visitBegin(connection);
+            if (begins) {
                 ServerProbes.request(exchange.getRequestMethod().toString(), exchange.getRequestURI());
             }
             return visit;
@@ -79,9 +93,14 @@ final class UndertowAdvice {
     static final class Complete {
         @Advice.OnMethodEnter(suppress = Throwable.class)
         static void enter(@Advice.This Object self, @Advice.FieldValue("exchangeCompletionListenersCount") int listeners) {
+            if (listeners < 0 || !ServerProbes.isOn()) {
+                return;
+            }
             HttpServerExchange exchange = (HttpServerExchange) self;
-            if (listeners >= 0 && ServerProbes.isOn() && exchange.getConnection() instanceof AbstractServerConnection) {
-                ServerProbes.visitEnd(ServerProbes.responded(exchange.getConnection(), exchange.getStatusCode()));
+            ServerConnection connection = exchange.getConnection();
+            ServerProbes.visitEnd(ServerProbes.responded(connection, exchange.getStatusCode()));
+            if (!(connection instanceof AbstractServerConnection)) {
+                ServerProbes.connectionClose(connection);
             }
         }
     }

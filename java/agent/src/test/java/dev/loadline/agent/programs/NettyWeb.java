@@ -17,11 +17,18 @@ import io.netty.handler.codec.http.DefaultHttpResponse;
 import io.netty.handler.codec.http.FullHttpRequest;
 import io.netty.handler.codec.http.FullHttpResponse;
 import io.netty.handler.codec.http.HttpObjectAggregator;
+import io.netty.handler.codec.http.HttpRequestDecoder;
 import io.netty.handler.codec.http.HttpResponse;
 import io.netty.handler.codec.http.HttpResponseStatus;
 import io.netty.handler.codec.http.HttpServerCodec;
 import io.netty.handler.codec.http.HttpVersion;
 import io.netty.handler.codec.http.LastHttpContent;
+import io.netty.handler.codec.http2.Http2FrameCodecBuilder;
+import io.netty.handler.codec.http2.Http2MultiplexHandler;
+import io.netty.handler.codec.http2.Http2StreamFrameToHttpObjectCodec;
+import io.netty.handler.ssl.ApplicationProtocolConfig;
+import io.netty.handler.ssl.ApplicationProtocolNames;
+import io.netty.handler.ssl.ApplicationProtocolNegotiationHandler;
 import io.netty.handler.ssl.SslContext;
 import io.netty.handler.ssl.SslContextBuilder;
 import io.netty.handler.ssl.SslProvider;
@@ -38,7 +45,7 @@ import org.jboss.resteasy.reactive.common.core.AbstractResteasyReactiveContext;
 import org.jboss.resteasy.reactive.spi.RestHandler;
 import org.jboss.resteasy.reactive.spi.ThreadSetupAction;
 
-/** Netty with HTTPS and HTTP/1.1 on a free port. System properties: web.tls, web.keystore. */
+/** Netty with HTTPS on a free port, HTTP/2 for those who want it. System properties: web.tls, web.keystore. */
 public final class NettyWeb extends Program {
     private static final char[] PASSWORD = "changeit".toCharArray();
     private static final int LONGEST = 1 << 16;
@@ -59,19 +66,44 @@ public final class NettyWeb extends Program {
         KeyManagerFactory managers = KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
         managers.init(keys, PASSWORD);
         SslContext tls = SslContextBuilder.forServer(managers).sslProvider(SslProvider.JDK)
-                .protocols(System.getProperty("web.tls", "TLSv1.3")).build();
+                .protocols(System.getProperty("web.tls", "TLSv1.3"))
+                .applicationProtocolConfig(new ApplicationProtocolConfig(ApplicationProtocolConfig.Protocol.ALPN,
+                        ApplicationProtocolConfig.SelectorFailureBehavior.NO_ADVERTISE,
+                        ApplicationProtocolConfig.SelectedListenerFailureBehavior.ACCEPT,
+                        ApplicationProtocolNames.HTTP_2, ApplicationProtocolNames.HTTP_1_1))
+                .build();
+        Class.forName(HttpRequestDecoder.class.getName()); // as in servers, which know before the first connection what they speak
         Channel server = new ServerBootstrap()
                 .group(new MultiThreadIoEventLoopGroup(2, NioIoHandler.newFactory()))
                 .channel(NioServerSocketChannel.class)
                 .childHandler(new ChannelInitializer<SocketChannel>() {
                     @Override
                     protected void initChannel(SocketChannel channel) {
-                        channel.pipeline().addLast(tls.newHandler(channel.alloc()), new HttpServerCodec(),
-                                new HttpObjectAggregator(LONGEST), new Pages());
+                        channel.pipeline().addLast(tls.newHandler(channel.alloc()), new Negotiated());
                     }
                 })
                 .bind("127.0.0.1", 0).sync().channel();
         return Integer.toString(((InetSocketAddress) server.localAddress()).getPort());
+    }
+
+    private static final class Negotiated extends ApplicationProtocolNegotiationHandler {
+        Negotiated() {
+            super(ApplicationProtocolNames.HTTP_1_1);
+        }
+
+        @Override
+        protected void configurePipeline(ChannelHandlerContext context, String protocol) {
+            if (!protocol.equals(ApplicationProtocolNames.HTTP_2)) {
+                context.pipeline().addLast(new HttpServerCodec(), new HttpObjectAggregator(LONGEST), new Pages());
+                return;
+            }
+            context.pipeline().addLast(Http2FrameCodecBuilder.forServer().build(), new Http2MultiplexHandler(new ChannelInitializer<Channel>() {
+                @Override
+                protected void initChannel(Channel stream) {
+                    stream.pipeline().addLast(new Http2StreamFrameToHttpObjectCodec(true), new HttpObjectAggregator(LONGEST), new Pages());
+                }
+            }));
+        }
     }
 
     /** A request of Quarkus' REST whose method blocks: it begins on the event loop and goes on in a pool. */

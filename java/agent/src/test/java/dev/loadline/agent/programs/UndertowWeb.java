@@ -3,6 +3,8 @@ package dev.loadline.agent.programs;
 import dev.loadline.agent.testing.Program;
 import io.undertow.Handlers;
 import io.undertow.Undertow;
+import io.undertow.UndertowOptions;
+import io.undertow.server.HttpHandler;
 import io.undertow.server.HttpServerExchange;
 import io.undertow.server.handlers.PathHandler;
 import io.undertow.servlet.Servlets;
@@ -21,20 +23,44 @@ public final class UndertowWeb extends Program {
 
     @Override
     protected String handle(String command) throws Exception {
-        if (!command.equals("start")) {
-            throw new IllegalArgumentException(command);
+        switch (command) {
+            case "start":
+                return serve(pages(), true);
+            case "self":
+                return serve(new Itself(), false);
+            default:
+                throw new IllegalArgumentException(command);
         }
+    }
+
+    private static String serve(HttpHandler root, boolean http2) {
+        Undertow server = Undertow.builder().addHttpListener(0, "127.0.0.1").setServerOption(UndertowOptions.ENABLE_HTTP2, http2)
+                .setHandler(root).build();
+        server.start();
+        return Integer.toString(((InetSocketAddress) server.getListenerInfo().get(0).getAddress()).getPort());
+    }
+
+    private static PathHandler pages() throws Exception {
         DeploymentManager servlets = Servlets.defaultContainer().addDeployment(Servlets.deployment()
                 .setClassLoader(UndertowWeb.class.getClassLoader()).setContextPath("/").setDeploymentName("shop")
                 .addServlet(Servlets.servlet("shop", Shop.class).addMapping("/servlet")));
         servlets.deploy();
-        PathHandler pages = Handlers.path(servlets.start())
+        return Handlers.path(servlets.start())
                 .addExactPath("/hello", exchange -> exchange.getResponseSender().send("hello"))
                 .addExactPath("/worker", exchange -> exchange.dispatch(UndertowWeb::work))
                 .addExactPath("/later", exchange -> exchange.dispatch((Runnable) () -> later(exchange)));
-        Undertow server = Undertow.builder().addHttpListener(0, "127.0.0.1").setHandler(pages).build();
-        server.start();
-        return Integer.toString(((InetSocketAddress) server.getListenerInfo().get(0).getAddress()).getPort());
+    }
+
+    /** All there is, and what it dispatches to. */
+    private static final class Itself implements HttpHandler {
+        @Override
+        public void handleRequest(HttpServerExchange exchange) throws Exception {
+            if (exchange.isInIoThread()) {
+                exchange.dispatch(this);
+            } else {
+                work(exchange);
+            }
+        }
     }
 
     private static void work(HttpServerExchange exchange) throws InterruptedException {
