@@ -1,7 +1,13 @@
 package dev.loadline.agent;
 
 import dev.loadline.agent.boot.Faults;
+import dev.loadline.agent.boot.IiopProbes;
+import dev.loadline.agent.boot.JdbcProbes;
+import dev.loadline.agent.boot.MethodProbes;
+import dev.loadline.agent.boot.ServerProbes;
+import dev.loadline.agent.boot.ThreadProbes;
 import java.util.Collections;
+import java.util.List;
 import java.util.Map;
 import java.util.WeakHashMap;
 import java.util.function.Consumer;
@@ -49,9 +55,21 @@ public final class Reach {
         return sees;
     }
 
+    /**
+     * Asks for each of them. A loader of OSGi may answer us, who are outside of its bundles, and not a bundle's class (Felix does, and
+     * so Karaf). What it has answered once the VM remembers for all of its classes.
+     */
     private static boolean sees(ClassLoader loader) {
+        // Not in a field: this class is there before the boot loader has them.
+        List<Class<?>> called = List.of(
+                Faults.class, IiopProbes.class, JdbcProbes.class, MethodProbes.class, ServerProbes.class, ThreadProbes.class);
         try {
-            return Class.forName(Faults.class.getName(), false, loader) == Faults.class;
+            for (Class<?> one : called) {
+                if (Class.forName(one.getName(), false, loader) != one) {
+                    return false;
+                }
+            }
+            return true;
         } catch (ClassNotFoundException | LinkageError | RuntimeException hidden) {
             return false; // whatever it is: a probe would meet it, too
         }

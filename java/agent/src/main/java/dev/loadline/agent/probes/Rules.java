@@ -1,7 +1,9 @@
 package dev.loadline.agent.probes;
 
 import static net.bytebuddy.matcher.ElementMatchers.isAbstract;
+import static net.bytebuddy.matcher.ElementMatchers.declaresField;
 import static net.bytebuddy.matcher.ElementMatchers.isConstructor;
+import static net.bytebuddy.matcher.ElementMatchers.isDeclaredBy;
 import static net.bytebuddy.matcher.ElementMatchers.isNative;
 import static net.bytebuddy.matcher.ElementMatchers.isStatic;
 import static net.bytebuddy.matcher.ElementMatchers.named;
@@ -82,9 +84,11 @@ final class Rules {
     private void jetty() {
         String jetty = "org.eclipse.jetty.";
         ElementMatcher.Junction<MethodDescription> onFillable = named("onFillable").and(takesNoArguments());
+        // Before Jetty 12 the field has another name, and an end point no such address.
+        ElementMatcher.Junction<MethodDescription> in12 = isDeclaredBy(declaresField(named("_bufferPool"))).and(takesArguments(1));
         add(jetty + "server.AbstractConnector",
-                new Rule("onEndPointOpened", named("onEndPointOpened").and(takesArguments(1)), JettyAdvice.ConnectionOpen.class),
-                new Rule("onEndPointClosed", named("onEndPointClosed").and(takesArguments(1)), JettyAdvice.ConnectionClose.class));
+                Rule.ifThere("onEndPointOpened", named("onEndPointOpened").and(in12), JettyAdvice.ConnectionOpen.class),
+                Rule.ifThere("onEndPointClosed", named("onEndPointClosed").and(in12), JettyAdvice.ConnectionClose.class));
         add(jetty + "io.SelectableChannelEndPoint",
                 new Rule("onSelected", named("onSelected").and(takesNoArguments()), JettyAdvice.Selected.class));
         add(jetty + "io.ssl.SslConnection", new Rule("onFillable", onFillable, JettyAdvice.TlsVisit.class));
