@@ -176,8 +176,8 @@ impl Thread {
             Now::Running(on) if on == cpu => self.close(ts, State::Running, Waker::NOBODY, cpu),
             Now::Undecided(_) => self.close(ts, State::Running, Waker::NOBODY, cpu),
             Now::Unseen { cpu: on, at, slept } if on == cpu => {
-                let slept_until = ran.is_some_and(|ran| ran <= ts - at + ACCOUNT_NS);
-                let before = if slept_until {
+                let slept_till_then = ran.is_some_and(|ran| ran <= ts - at + ACCOUNT_NS);
+                let before = if slept_till_then {
                     slept.state()
                 } else {
                     State::Unknown

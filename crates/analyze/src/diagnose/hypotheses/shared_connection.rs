@@ -12,8 +12,9 @@ use crate::diagnose::figures::Lock;
 use crate::diagnose::finding::{Hypothesis, Judgement};
 use crate::report::table::percent;
 
-/// Part of the statements that began while more ran than connections were in use, or of as many connections that were not given back. The first moments of a recording,
-/// which does not know who has a connection already, make a few.
+/// Statements that began while more ran than connections were in use, or connections that went on before they were given back,
+/// whichever are more, as a part of all statements. The first moments of a recording, which does not know who has a connection
+/// already, make a few.
 const OVER: f64 = 0.05;
 /// Part of a lock's waits that lay inside statements.
 const IN_SQL: f64 = 0.5;

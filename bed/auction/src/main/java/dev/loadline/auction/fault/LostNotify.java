@@ -126,14 +126,17 @@ final class LostNotify extends Fault {
                 tested = new ArrayList<>(free);
                 free.clear();
             }
-            for (Connection connection : tested) {
-                if (!connection.isValid(TEST_S)) {
-                    throw new SQLException("a connection is broken");
+            try {
+                for (Connection connection : tested) {
+                    if (!connection.isValid(TEST_S)) {
+                        throw new SQLException("a connection is broken");
+                    }
+                    Thread.sleep(TEST_MS);
                 }
-                Thread.sleep(TEST_MS);
-            }
-            for (Connection connection : tested) {
-                release(connection);
+            } finally { // The pool may be closing meanwhile: what is given back then is closed.
+                for (Connection connection : tested) {
+                    release(connection);
+                }
             }
         }
 

@@ -16,8 +16,8 @@ import org.apache.coyote.Response;
 import org.apache.tomcat.util.http.MimeHeaders;
 
 /**
- * Guards the streams of HTTP/2 of one connector, before anything is mapped or parsed ({@link RequestGate#ofStreams}). Sessions are known by their cookies: which of them an
- * application has is not looked up; a {@link GuardValve} does, and where one runs there is no such gate.
+ * Guards the streams of HTTP/2 of one connector, before anything is mapped or parsed ({@link RequestGate#ofStreams}). Sessions are known
+ * by their cookies: which of them an application has is not looked up; a {@link GuardValve} does, and where one runs there is no such gate.
  */
 final class StreamGate implements AutoCloseable {
     /** Of {@code Request.setNote}: 17 to 31 are nobody's. */
