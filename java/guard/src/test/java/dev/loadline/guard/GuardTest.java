@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.loadline.Loadline;
+import dev.loadline.guard.cpu.VirtualThreads;
 import dev.loadline.guard.hello.ClientHello;
 import dev.loadline.guard.micrometer.GuardMetrics;
 import dev.loadline.guard.policy.Delay;
@@ -101,6 +102,25 @@ class GuardTest {
         connection.decide(hello(null), true, true);
         connection.handshakeDone(System.currentTimeMillis());
         return connection;
+    }
+
+    /** Jetty may run a stream of HTTP/2 on the thread that read its frames. */
+    @Test
+    void what_a_stream_costs_is_not_its_connections_too() {
+        Guard guard = guard(ONE_NEW);
+        var serving = new Serving(served(guard));
+        long before = guard.counters().attributedCpuNanos();
+        serving.begin();
+        Serving.Apart stream = Serving.apart();
+        long begin = VirtualThreads.threadNanos();
+        while (VirtualThreads.threadNanos() - begin < 50_000_000) {
+            Thread.onSpinWait();
+        }
+        stream.over();
+        serving.end();
+        long its = guard.counters().attributedCpuNanos() - before;
+        assertTrue(its > 0 && its < 25_000_000, its + " ns, of which 50 ms were the stream's");
+        Serving.apart().over(); // on a thread that works for no connection
     }
 
     @Test
