@@ -14,7 +14,11 @@ package dev.loadline;
  * 2,000 bytes each. Put what varies into the value.
  */
 public final class Loadline {
-    /** Set by the agent while it records; null otherwise. */
+    /**
+     * Set by the agent: from the beginning if it was there at start, else while it records; null otherwise. What it does
+     * between recordings is for it to know: a branch here that is taken from the first recording on would have the methods
+     * that call us compiled again then.
+     */
     private static volatile Recorder recorder;
 
     static {
@@ -74,18 +78,17 @@ public final class Loadline {
      * a recording begins is not in it; one that is still open when it ends is cut there.
      *
      * @param name what the interval is
-     * @return the span; never null, and shared by all callers while nothing records
+     * @return the span; never null
      */
     public static Span span(String name) {
         Recorder recorder = Loadline.recorder;
-        long id = recorder == null ? 0 : recorder.begin(name);
-        return id == 0 ? Span.NONE : new Span(id);
+        return recorder == null ? Span.NONE : new Span(recorder.begin(name));
     }
 
-    static void end(long id) {
+    static void end(Span span) {
         Recorder recorder = Loadline.recorder;
         if (recorder != null) {
-            recorder.end(id);
+            recorder.end(span.take());
         }
     }
 

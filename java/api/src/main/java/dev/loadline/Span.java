@@ -4,6 +4,7 @@ package dev.loadline;
 public final class Span implements AutoCloseable {
     static final Span NONE = new Span(0);
 
+    /** 0: there is nothing to end. */
     private long id;
 
     Span(long id) {
@@ -13,10 +14,13 @@ public final class Span implements AutoCloseable {
     /** Ends the span, on any thread. To close it again, or after the recording is over, does nothing. */
     @Override
     public void close() {
+        Loadline.end(this);
+    }
+
+    /** The id, once. */
+    long take() {
         long open = id;
-        if (open != 0) {
-            id = 0;
-            Loadline.end(open);
-        }
+        id = 0;
+        return open;
     }
 }

@@ -7,7 +7,9 @@ import java.lang.invoke.MethodHandles;
 import java.lang.ref.WeakReference;
 import java.lang.reflect.Constructor;
 import java.lang.reflect.Field;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
 
@@ -20,19 +22,21 @@ final class AppLink {
     private static final String RECORDER = "dev.loadline.AgentRecorder";
 
     private final Instrumentation instrumentation;
-    private final Consumer<String> warn;
+    /** What is told of copies that cannot be recorded, and has been said so far; guarded by itself. */
+    private final Set<String> problems = new LinkedHashSet<>();
+
+    private Consumer<String> told = unused -> {};
     /** No lock is held while a copy is touched: another thread may be initialising it, and come here from there. */
     private final List<WeakReference<Class<?>>> linked = new CopyOnWriteArrayList<>();
     private volatile boolean over;
 
-    private AppLink(Instrumentation instrumentation, Consumer<String> warn) {
+    private AppLink(Instrumentation instrumentation) {
         this.instrumentation = instrumentation;
-        this.warn = warn;
     }
 
     /** Links the copies that are loaded, and those to come. */
-    static AppLink connect(Instrumentation instrumentation, Consumer<String> warn) {
-        AppLink link = new AppLink(instrumentation, warn);
+    static AppLink connect(Instrumentation instrumentation) {
+        AppLink link = new AppLink(instrumentation);
         AppProbes.introduce(link::link);
         for (Class<?> loaded : instrumentation.getAllLoadedClasses()) {
             if (loaded.getName().equals(API)) {
@@ -40,6 +44,22 @@ final class AppLink {
             }
         }
         return link;
+    }
+
+    /** Tells from now on what cannot be recorded, and what could not so far. */
+    void tell(Consumer<String> whom) {
+        synchronized (problems) {
+            told = whom;
+            problems.forEach(whom);
+        }
+    }
+
+    private void problem(String text) {
+        synchronized (problems) {
+            if (problems.add(text)) {
+                told.accept(text);
+            }
+        }
     }
 
     void disconnect() {
@@ -62,13 +82,14 @@ final class AppLink {
             Modules.open(instrumentation, api, AppLink.class.getModule());
             Constructor<?> constructor = recorder(api).getDeclaredConstructor();
             constructor.setAccessible(true);
+            linked.removeIf(copy -> copy.get() == null);
             linked.add(new WeakReference<>(api));
             set(api, constructor.newInstance());
             if (over) { // it may have been too late for disconnect()
                 set(api, null);
             }
         } catch (IOException | ReflectiveOperationException | LinkageError | RuntimeException e) {
-            warn.accept(API + " of " + api.getClassLoader() + " cannot be recorded: " + e);
+            problem(API + " of " + api.getClassLoader() + " cannot be recorded: " + e);
         }
     }
 
@@ -87,7 +108,7 @@ final class AppLink {
             field.setAccessible(true);
             field.set(null, recorder);
         } catch (ReflectiveOperationException | RuntimeException e) {
-            warn.accept(API + " of " + api.getClassLoader() + " is of another version: " + e);
+            problem(API + " of " + api.getClassLoader() + " is of another version: " + e);
         }
     }
 }

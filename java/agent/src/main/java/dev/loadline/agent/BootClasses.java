@@ -19,8 +19,8 @@ final class BootClasses {
     static final List<String> NAMES = List.of(
             "Native", "Type", "Arrays", "Faults", "Slot", "Session", "Strings", "Strings$Entry", "Strings$Tail", "Identities",
             "Identities$Entry", "SqlText", "SqlCache", "SqlCache$Entry", "Numbered", "Emit", "AppProbes", "ThreadProbes",
-            "ServerProbes", "ServerProbes$Visit", "JdbcProbes", "IiopProbes", "Filters", "MethodNames", "MethodScope", "Calls",
-            "MethodProbes");
+            "ServerProbes", "ServerProbes$Visit", "JdbcProbes", "JdbcProbes$Outermost", "IiopProbes", "Filters", "MethodNames",
+            "MethodScope", "Calls", "MethodProbes", "Rehearsal");
 
     private static final String PACKAGE = "dev/loadline/agent/boot/";
     private static boolean defined;

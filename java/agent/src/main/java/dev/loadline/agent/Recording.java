@@ -4,6 +4,7 @@ import dev.loadline.agent.boot.Emit;
 import dev.loadline.agent.boot.Faults;
 import dev.loadline.agent.boot.MethodScope;
 import dev.loadline.agent.boot.Native;
+import dev.loadline.agent.boot.Rehearsal;
 import dev.loadline.agent.boot.Session;
 import dev.loadline.agent.hooks.Hooks;
 import dev.loadline.agent.methods.MethodPlacer;
@@ -29,6 +30,8 @@ final class Recording {
     private static boolean loaded;
     /** The probes that are in place, dormant between recordings; null if there are none. */
     private static Probes woven;
+    /** As long as there are probes, the application's copies of our API tell them, too. */
+    private static AppLink linked;
     /** The same of the methods that were asked for. */
     private static MethodPlacer methods;
 
@@ -63,9 +66,11 @@ final class Recording {
         }
         try {
             BootClasses.define(instrumentation);
+            Rehearsal.run();
             Probes probes = new Probes(instrumentation);
             probes.place();
             woven = probes;
+            linked = AppLink.connect(instrumentation);
         } catch (IOException | ClassNotFoundException | RuntimeException | LinkageError e) {
             System.err.println("loadline-agent: no probes: " + e);
         }
@@ -140,6 +145,8 @@ final class Recording {
         if (woven != null) {
             woven.remove();
             woven = null;
+            linked.disconnect();
+            linked = null;
         }
         if (methods != null) {
             methods.remove();
@@ -174,7 +181,8 @@ final class Recording {
         }
         beginMethods(early || (mode & SpoolHeader.MAY_REDEFINE) != 0);
         if (app) {
-            application = AppLink.connect(instrumentation, this::warn);
+            application = linked == null ? AppLink.connect(instrumentation) : linked;
+            application.tell(this::warn);
         }
         header.info(info.json(coverage()));
         header.begin(System.nanoTime());
@@ -228,7 +236,10 @@ final class Recording {
             log.stop();
         }
         if (application != null) {
-            application.disconnect();
+            application.tell(unused -> {});
+            if (application != linked) {
+                application.disconnect();
+            }
         }
         if (hooks != null) {
             hooks.remove();

@@ -55,6 +55,40 @@ class HarmlessIT {
         }
     }
 
+    /** What was compiled while probes were dormant has in it what they do when they are not. */
+    @Test
+    void compiled_code_stays_when_the_first_recording_begins() throws Exception {
+        Path log = Files.createTempFile("loadline-agent-test", ".compiled");
+        try (Target target = WebTarget.start(11, "Nio", "TLSv1.3", Way.START.options()[0],
+                        "-Xlog:jit+compilation=debug:file=" + log);
+                TestRecorder recorder = Way.START.recorder()) {
+            target.tell("start");
+            List<String> warm = List.of();
+            int settled = 0; // turns since it was compiled: what is compiled again at first is so by then
+            for (int turn = 0; turn < 60 && settled < 5; turn++) {
+                target.tell("work");
+                warm = Files.readAllLines(log);
+                boolean isHot = warm.stream().anyMatch(line -> isOptimised(line) && line.contains("Web::query "));
+                settled += isHot ? 1 : 0;
+            }
+            assertEquals(5, settled, "turns after HotSpot compiled it for good");
+            recorder.record(target.pid());
+            target.tell("work");
+            assertEquals(40_000, recorder.stop().of(Type.SQL_BEGIN).size());
+            List<String> since = Files.readAllLines(log);
+            List<String> thrownAway = since.subList(warm.size(), since.size()).stream()
+                    .filter(line -> isOptimised(line) && line.contains("made not entrant")).toList();
+            assertEquals(List.of(), thrownAway);
+        } finally {
+            Files.delete(log);
+        }
+    }
+
+    /** Whether it is about what the optimising compiler made of methods that call probes, or are called by such. */
+    private static boolean isOptimised(String line) {
+        return line.matches(".* 4  +(com\\.zaxxer\\.|org\\.h2\\.jdbc\\.|dev\\.loadline\\.(Loadline|Span|agent\\.programs))\\S*::.*");
+    }
+
     @ParameterizedTest
     @CsvSource({"START, false", "START, true", "REDEFINE, false"})
     void classes_that_do_not_see_the_agents_go_on_without_probes(Way way, boolean methods) throws Exception {

@@ -69,12 +69,11 @@ class TomcatIT {
         assertTrue(story.events.stream().anyMatch(e -> e.type() == Type.POOL_RELEASE && e.a() == got.a()));
     }
 
+    /** Once each, though proxies, their superclasses and the driver have probes. */
     private static void statements(Story story) {
-        List<Event> outermost = story.events.stream().filter(e -> e.type() == Type.SQL_BEGIN).toList();
-        assertEquals("SELECT name FROM item WHERE id IN (?\u2026)", outermost.get(0).c());
-        assertTrue(outermost.stream().anyMatch(e -> "UPDATE item SET name = ? WHERE id = ?".equals(e.c())));
-        assertFalse(outermost.stream().anyMatch(e -> e.c() == null), "each statement has its SQL: " + outermost);
-        assertEquals(story.count(Type.SQL_BEGIN), story.count(Type.SQL_END));
+        List<String> begun = story.events.stream().filter(e -> e.type() == Type.SQL_BEGIN).map(Event::c).toList();
+        assertEquals(List.of("SELECT name FROM item WHERE id IN (?\u2026)", "UPDATE item SET name = ? WHERE id = ?"), begun);
+        assertEquals(2, story.count(Type.SQL_END));
     }
 
     @ParameterizedTest

@@ -29,7 +29,7 @@ public final class Emit {
     private static final Class<?> VIRTUAL = find("java.lang.BaseVirtualThread");
 
     private static final MethodHandle CURRENT_CARRIER = currentCarrier();
-    private static final ThreadLocal<Slot> SLOTS = slots();
+    static final ThreadLocal<Slot> SLOTS = slots();
 
     /** The session that records now, and the same for each level if that is recorded, else null. */
     private static volatile Session session;

@@ -1,16 +1,50 @@
 package dev.loadline.agent.boot;
 
-/** Called from implementations of JDBC's interfaces, which the boot loader cannot see: hence Objects. */
+/**
+ * Called from implementations of JDBC's interfaces, which the boot loader cannot see: hence Objects.
+ *
+ * <p>A pool's proxy calls its superclass, that the driver, and each has probes: the outermost call
+ * counts. Those within it begin with 0, which has no end; neither has what began before the recording. To tell is not for
+ * the code that calls: a branch that it never took would be compiled without (see {@link Rehearsal}).
+ */
 public final class JdbcProbes {
+    private static final ThreadLocal<Outermost> OUTERMOST = new ThreadLocal<>();
+
     private JdbcProbes() {}
+
+    /** What the calling thread is in. */
+    private static Outermost outermost() {
+        Outermost in = OUTERMOST.get();
+        if (in == null) {
+            in = new Outermost();
+            OUTERMOST.set(in);
+        }
+        return in;
+    }
+
+    /** For {@link Rehearsal}: the calling thread is in no call, and never was. */
+    static void forgetThread() {
+        OUTERMOST.remove();
+    }
 
     public static int poolWaitBegin(Object dataSource) {
         Session s = Emit.server();
-        return s == null ? 0 : Emit.begin(s, Type.POOL_WAIT_BEGIN, poolName(s, dataSource), 0, 0);
+        if (s == null) {
+            return 0;
+        }
+        Outermost in = outermost();
+        if (in.poolWait == s.epoch) {
+            return 0;
+        }
+        Emit.write(s, Type.POOL_WAIT_BEGIN, poolName(s, dataSource), 0, 0);
+        return in.poolWait = s.epoch;
     }
 
     public static void poolWaitEnd(int epoch, Object connection) {
-        Emit.end(epoch, Type.POOL_WAIT_END, connection == null ? 0 : System.identityHashCode(connection), 0);
+        if (epoch != 0) {
+            outermost().poolWait = 0;
+            Emit.end(epoch, Type.POOL_WAIT_END, connection == null ? 0 : System.identityHashCode(connection), 0);
+        }
     }
 
     /** A pool with this name is asked for a connection; {@link #poolGave} follows. */
@@ -36,7 +70,21 @@ public final class JdbcProbes {
         }
     }
 
-    public static void prepared(Object statement, String sql) {
+    public static int prepareBegin() {
+        Session s = Emit.server();
+        if (s == null) {
+            return 0;
+        }
+        Outermost in = outermost();
+        return in.prepare == s.epoch ? 0 : (in.prepare = s.epoch);
+    }
+
+    /** @param statement null if there is none */
+    public static void prepareEnd(int epoch, Object statement, String sql) {
+        if (epoch == 0) {
+            return;
+        }
+        outermost().prepare = 0;
         Session s = Emit.server();
         if (s != null && statement != null) {
             int id = s.sql.id(sql, s.strings);
@@ -52,12 +100,20 @@ public final class JdbcProbes {
         if (s == null) {
             return 0;
         }
+        Outermost in = outermost();
+        if (in.sql == s.epoch) {
+            return 0;
+        }
         int id = sql == null ? s.identities.get(statement) : s.sql.id(sql, s.strings);
-        return Emit.begin(s, Type.SQL_BEGIN, id, 0, 0);
+        Emit.write(s, Type.SQL_BEGIN, id, 0, 0);
+        return in.sql = s.epoch;
     }
 
     public static void sqlEnd(int epoch) {
-        Emit.end(epoch, Type.SQL_END, 0, 0);
+        if (epoch != 0) {
+            outermost().sql = 0;
+            Emit.end(epoch, Type.SQL_END, 0, 0);
+        }
     }
 
     private static int poolName(Session s, Object dataSource) {
@@ -80,5 +136,12 @@ public final class JdbcProbes {
             s.identities.put(dataSource, id);
         }
         return id;
+    }
+
+    /** The recording that a thread is within an outermost call of each kind of; 0: it is in none. */
+    private static final class Outermost {
+        int poolWait;
+        int prepare;
+        int sql;
     }
 }

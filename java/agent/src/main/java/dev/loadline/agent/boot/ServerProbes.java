@@ -155,6 +155,11 @@ public final class ServerProbes {
         return true;
     }
 
+    /** For {@link Rehearsal}: the calling thread is in no visit, and never was. */
+    static void forgetThread() {
+        VISIT.remove();
+    }
+
     private static int epoch(long visit) {
         return (int) (visit >>> 32);
     }

@@ -45,6 +45,18 @@ public final class Session {
         }
     }
 
+    /** One over zeroed memory that is no spool: what goes into it is nobody's. */
+    static Session rehearsed(long memory, long size, int epoch) {
+        U.putLong(memory + AT_CAPACITY, size);
+        empty(memory);
+        return new Session(memory, epoch, null);
+    }
+
+    /** Forgets the chunks of such memory. */
+    static void empty(long memory) {
+        U.putLong(memory + AT_NEXT, CHUNK);
+    }
+
     /** Claims a chunk and writes its header; 0 if the spool is full. */
     long claim(int kind, int tid, long javaId) {
         for (;;) {

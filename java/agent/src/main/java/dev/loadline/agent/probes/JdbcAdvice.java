@@ -4,8 +4,8 @@ import dev.loadline.agent.boot.JdbcProbes;
 import net.bytebuddy.asm.Advice;
 
 /**
- * In every implementation of JDBC's interfaces: pools, their proxies, drivers. What nests on one
- * thread is for the analysis to sort out: the outermost counts.
+ * In every implementation of JDBC's interfaces: pools, their proxies, drivers. Of calls that nest on
+ * one thread the outermost counts.
  */
 final class JdbcAdvice {
     private JdbcAdvice() {}
@@ -19,17 +19,20 @@ final class JdbcAdvice {
 
         @Advice.OnMethodExit(suppress = Throwable.class, onThrowable = Throwable.class)
         static void exit(@Advice.Enter int epoch, @Advice.Return Object connection) {
-            if (epoch != 0) {
-                JdbcProbes.poolWaitEnd(epoch, connection);
-            }
+            JdbcProbes.poolWaitEnd(epoch, connection);
         }
     }
 
     /** {@code Connection.prepareStatement} and {@code prepareCall}. */
     static final class Prepare {
-        @Advice.OnMethodExit(suppress = Throwable.class)
-        static void exit(@Advice.Argument(0) String sql, @Advice.Return Object statement) {
-            JdbcProbes.prepared(statement, sql);
+        @Advice.OnMethodEnter(suppress = Throwable.class)
+        static int enter() {
+            return JdbcProbes.prepareBegin();
+        }
+
+        @Advice.OnMethodExit(suppress = Throwable.class, onThrowable = Throwable.class)
+        static void exit(@Advice.Enter int epoch, @Advice.Argument(0) String sql, @Advice.Return Object statement) {
+            JdbcProbes.prepareEnd(epoch, statement, sql);
         }
     }
 
@@ -42,9 +45,7 @@ final class JdbcAdvice {
 
         @Advice.OnMethodExit(suppress = Throwable.class, onThrowable = Throwable.class)
         static void exit(@Advice.Enter int epoch) {
-            if (epoch != 0) {
-                JdbcProbes.sqlEnd(epoch);
-            }
+            JdbcProbes.sqlEnd(epoch);
         }
     }
 
@@ -57,9 +58,7 @@ final class JdbcAdvice {
 
         @Advice.OnMethodExit(suppress = Throwable.class, onThrowable = Throwable.class)
         static void exit(@Advice.Enter int epoch) {
-            if (epoch != 0) {
-                JdbcProbes.sqlEnd(epoch);
-            }
+            JdbcProbes.sqlEnd(epoch);
         }
     }
 

@@ -2,6 +2,8 @@ package dev.loadline.agent.programs;
 
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
+import dev.loadline.Loadline;
+import dev.loadline.Span;
 import dev.loadline.agent.testing.Program;
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.http.HttpServlet;
@@ -53,6 +55,8 @@ public final class Web extends Program {
             case "stop":
                 tomcat.stop();
                 return "";
+            case "work":
+                return work();
             case "parts":
                 return parts();
             case "usage":
@@ -102,6 +106,25 @@ public final class Web extends Program {
             handler.setAdapter(new PutBefore(handler.getAdapter()));
         }
         return Integer.toString(connector.getLocalPort());
+    }
+
+    /** Statements and spans, so many that HotSpot compiles them for good. */
+    private String work() throws SQLException {
+        for (int i = 0; i < 40_000; i++) {
+            query(1 + i % 2);
+        }
+        return "";
+    }
+
+    private void query(int item) throws SQLException {
+        try (Span span = Loadline.span("work");
+                Connection connection = pool.getConnection();
+                PreparedStatement query = connection.prepareStatement("SELECT name FROM item WHERE id = ?")) {
+            query.setInt(1, item);
+            try (ResultSet found = query.executeQuery()) {
+                found.next();
+            }
+        }
     }
 
     /** The classes of what a recording may put something before. */

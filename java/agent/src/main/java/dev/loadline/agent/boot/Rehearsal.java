@@ -1,0 +1,126 @@
+package dev.loadline.agent.boot;
+
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import jdk.internal.misc.Unsafe;
+
+/**
+ * Calls every probe of Tomcat's and JDBC's, as in a recording and as between two, before any class calls one.
+ *
+ * <p>HotSpot compiles no branch that it has never seen taken. A server that was warm before its first recording had its hot
+ * methods compiled without what records: all of them fell back to the interpreter when it began, and for ten seconds a third of
+ * the CPU time was the compiler's. What is profiled here is compiled in from the start. It takes some 50 ms, before the program
+ * begins or on the thread that attaches.
+ */
+public final class Rehearsal {
+    private static final Unsafe U = Unsafe.getUnsafe();
+
+    /** A method is profiled from its 200th call on; after 5,000 it would be compiled for good, which is not wanted yet. */
+    private static final int TURNS = 8;
+
+    private static final int CALLS = 250;
+    /** Where everything is slow it is shorter. */
+    private static final long MOST_NS = 500_000_000;
+
+    private static final int EPOCH = 1;
+    private static final int CHUNKS = 16;
+
+    private Rehearsal() {}
+
+    /** Once, in a JVM that nobody records and in which nobody has probes yet. */
+    public static void run() {
+        long size = (long) CHUNKS * Session.CHUNK;
+        long memory;
+        try {
+            memory = U.allocateMemory(size);
+        } catch (OutOfMemoryError e) {
+            return; // the probes work without
+        }
+        try {
+            U.setMemory(memory, size, (byte) 0);
+            Session session = Session.rehearsed(memory, size, EPOCH);
+            Slot slot = new Slot(0, 0);
+            long end = System.nanoTime() + MOST_NS;
+            for (int turn = 0; turn < TURNS && System.nanoTime() < end; turn++) {
+                Emit.to(session, true, true);
+                play(slot);
+                Emit.toNobody();
+                play(slot);
+                Session.empty(memory);
+                slot.epoch = 0;
+            }
+        } finally {
+            Emit.toNobody();
+            Emit.SLOTS.remove();
+            U.freeMemory(memory);
+        }
+    }
+
+    /** Most of it over and over; now and then what is rare, but comes with the first events of a recording. */
+    private static void play(Slot slot) {
+        InetSocketAddress peer = new InetSocketAddress(InetAddress.getLoopbackAddress(), 1);
+        for (int i = 0; i < CALLS; i++) {
+            boolean isRare = i % 8 == 0;
+            String name = isRare ? "rehearsal " + System.nanoTime() : "rehearsal";
+            if (isRare) {
+                ServerProbes.forgetThread();
+                JdbcProbes.forgetThread();
+                asAnotherThread();
+                Emit.SLOTS.set(slot);
+            }
+            Object connection = new Object();
+            ServerProbes.connectionOpen(connection, peer);
+            ServerProbes.queued(connection, true);
+            long visit = ServerProbes.visitBegin(connection);
+            int step = ServerProbes.tlsEnter();
+            ServerProbes.tlsKey();
+            ServerProbes.tlsExit(step, 0);
+            ServerProbes.parse();
+            ServerProbes.request("GET", name);
+            int service = ServerProbes.serviceBegin(name);
+            statement(connection, name);
+            application(name);
+            ServerProbes.serviceEnd(service);
+            ServerProbes.status(200);
+            ServerProbes.requestEnd();
+            ServerProbes.visitEnd(visit);
+            ServerProbes.connectionClose(connection);
+            ThreadProbes.goesOn(Thread.currentThread());
+        }
+    }
+
+    /** One that has no place to write yet. */
+    private static void asAnotherThread() {
+        Emit.SLOTS.remove();
+        try {
+            ServerProbes.status(200);
+        } catch (UnsatisfiedLinkError notYet) {
+            // The library comes with the first recording. The branch was taken, which is all.
+        }
+    }
+
+    /** As through a pool's proxy: each call within another of its kind. */
+    private static void statement(Object statement, String sql) {
+        int wait = JdbcProbes.poolWaitBegin(statement);
+        int inner = JdbcProbes.poolWaitBegin(statement);
+        JdbcProbes.poolWaitEnd(inner, statement);
+        JdbcProbes.poolWaitEnd(wait, statement);
+        int preparing = JdbcProbes.prepareBegin();
+        inner = JdbcProbes.prepareBegin();
+        JdbcProbes.prepareEnd(inner, statement, sql);
+        JdbcProbes.prepareEnd(preparing, statement, sql);
+        int running = JdbcProbes.sqlBegin(statement, null);
+        inner = JdbcProbes.sqlBegin(statement, sql);
+        JdbcProbes.sqlEnd(inner);
+        JdbcProbes.sqlEnd(running);
+        JdbcProbes.release(statement);
+    }
+
+    private static void application(String name) {
+        long span = AppProbes.spanBegin(name);
+        AppProbes.named(Type.APP_PUSH, name);
+        AppProbes.pop();
+        AppProbes.event(name, span);
+        AppProbes.spanEnd(span);
+    }
+}
