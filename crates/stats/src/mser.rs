@@ -124,13 +124,19 @@ impl Mser {
 
     /// When the warm-up ended, in seconds; `None` if the point lies in the second half of the series, which says that
     /// the run is too short to tell (White, Cobb and Spratt, 2000).
+    ///
+    /// Not before observations came as often as later: where sessions begin one after another, what each request takes may be
+    /// the same from the first on, while there are the fewer of them the earlier it is. How long each group took is judged as
+    /// its mean is; if that never settles, as under bursts, it says nothing.
     pub fn warm_up(&self) -> Option<f64> {
         let t = truncation_of_means(self.means.iter().map(|m| m.1), UNJUDGED, 20)?;
         if !t.settled {
             return None;
         }
-        let cut = t.cut;
-        Some(if cut == 0 { 0.0 } else { self.means[cut - 1].0 })
+        let began = |i: usize| if i == 0 { 0.0 } else { self.means[i - 1].0 };
+        let lasted = (0..self.means.len()).map(|i| self.means[i].0 - began(i));
+        let rate = truncation_of_means(lasted, UNJUDGED, 20).filter(|t| t.settled);
+        Some(began(t.cut.max(rate.map_or(0, |t| t.cut))))
     }
 
     /// (instant in seconds, mean of the group that ended then): the transient curve.
@@ -174,6 +180,21 @@ mod tests {
             mser.observe(f64::from(i), f64::from(i));
         }
         assert_eq!(mser.warm_up(), None);
+    }
+
+    #[test]
+    fn observations_that_come_ever_more_often_at_first_are_not_steady_yet() {
+        let mut mser = Mser::default();
+        let mut stream = Stream::new(8, "ramp");
+        let mut at = 0.0;
+        for _ in 0..20_000 {
+            // The rate grows as that of sessions of ten seconds, up to 100 a second.
+            let rate = 100.0 * (1.0_f64 - (-at / 10.0_f64).exp()).max(0.02);
+            at -= (1.0 - stream.uniform()).ln() / rate;
+            mser.observe(at, stream.uniform());
+        }
+        let cut = mser.warm_up().unwrap();
+        assert!((10.0..100.0).contains(&cut), "{cut}");
     }
 
     fn noise(n: usize) -> Vec<f64> {
