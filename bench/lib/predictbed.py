@@ -85,7 +85,7 @@ def start(program, options):
     """On all CPUs first: the JVM chooses its collector and compiler threads by what it sees, and the JIT has help."""
     java = ["java", *HEAP, f"-javaagent:{AGENT}", "-jar", program.jar]
     if program.ours:
-        return Server("auction", lambda file: [*java, "--port", "0", "--port-file", file, "--max-seconds", "900", *options], on="0,1").ready()
+        return Server("auction", lambda file: [*java, "--port", "0", "--port-file", file, "--max-seconds", "2400", *options], on="0,1").ready()
     port = free_port()
     server = Server(os.path.basename(program.jar), lambda _: [*java, f"--server.port={port}", *options], on="0,1")
     server.port = port
@@ -93,23 +93,37 @@ def start(program, options):
 
 
 class Bed:
-    """A warm server. `options` are its own. Use it in a `with`."""
+    """A warm server, on CPU 0 to begin with. `options` are its own. Use it in a `with`."""
 
-    def __init__(self, program=Program(), options=(), cpus="0", warm=60, again=15):
+    def __init__(self, program=Program(), options=(), warm=60, again=15):
         self.folder = tempfile.TemporaryDirectory(prefix="predict-")
-        self.program, self.cpus = program, cpus
+        self.program, self.cpus = program, "0,1"
         self.server = start(program, options)
-        self.awake = keep_awake(cpus)
+        self.started = f"{self.server.pid} at {time.time():.0f}"
+        self.awake = keep_awake(self.cpus)
         self.plain = scenario(self.folder.name, program.walk)
         self.warm(warm)
-        if cpus != "0,1":
-            self.server.pin(cpus)
         # What it waits for is not what it uses.
         for pid in descendants(self.server.pid):
             subprocess.run(["taskset", "-acp", "1", str(pid)], check=True, capture_output=True)
         # Probes are placed before anything counts: placing them has methods compiled again.
         subprocess.run([LOADLINE, "arm", str(self.server.pid)], capture_output=True, check=False)
-        self.probe = self.closed(again) if again else self.closed(1)
+        self.probe = self.on("0", again)
+
+    def on(self, cpus, settle):
+        """Moves the server there, unless it is there; sessions per second of a closed load that it settles under."""
+        if cpus == self.cpus:
+            return None
+        self.end_spinners()
+        self.cpus = cpus
+        self.server.pin(cpus)
+        self.awake = keep_awake(cpus)
+        return self.closed(settle)
+
+    def end_spinners(self):
+        for spinner in self.awake:
+            spinner.kill()
+            spinner.wait()
 
     def generator(self, scenario_file, *arguments):
         on = ["taskset", "-c", "1"] if self.cpus != "0,1" else []
@@ -134,7 +148,7 @@ class Bed:
             if len(costs) > 3 and costs[-1] > 0.98 * min(costs[-3:-1]):
                 break
 
-    def idle(self, at_most=20):
+    def idle(self, at_most=90):
         """Waits until it has done what it still had to do: a reference beside it would tell of its load, not of the host."""
         begin = time.monotonic()
         while time.monotonic() - begin < at_most:
@@ -150,7 +164,7 @@ class Bed:
         before = reference()
         path = scenario(self.folder.name, self.program.walk, resume) if resume is not None else self.plain
         command = self.generator(path, "--rate", f"{rate:.3f}", "--think", self.program.think, "--warmup", f"{warmup}s", "-d", f"{seconds}s", "--seed", seed)
-        generator = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        generator = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         recorder = None
         try:
             time.sleep(warmup)
@@ -160,7 +174,10 @@ class Bed:
             used, begin = self.server.cpu_seconds(), time.monotonic()
             time.sleep(seconds - 0.3)
             cpu = (self.server.cpu_seconds() - used) / (time.monotonic() - begin)
-            load = json.loads(generator.communicate(timeout=60)[0])
+            told, said = generator.communicate(timeout=60)
+            if not told:
+                raise RuntimeError(f"no load: {said[-800:]}")
+            load = json.loads(told)
             if recorder:
                 _, said = recorder.communicate(timeout=60)
                 if recorder.returncode != 0:
@@ -171,15 +188,15 @@ class Bed:
                     p.kill()
                     p.wait()
         load.pop("series", None)
+        # Sessions come at random: what came is what a prediction is of.
+        rate = load["sessions"]["started"] / load["seconds"]
         self.idle()
-        return {"rate": rate, "cpu": cpu, "reference": [before, reference()], "load": load}
+        return {"start": self.started, "rate": rate, "cpu": cpu, "reference": [before, reference()], "load": load}
 
     def __enter__(self):
         return self
 
     def __exit__(self, *_):
-        for spinner in self.awake:
-            spinner.kill()
-            spinner.wait()
+        self.end_spinners()
         self.server.close()
         self.folder.cleanup()
