@@ -8,7 +8,7 @@ import jdk.internal.misc.Unsafe;
  * Calls every probe of Tomcat's and JDBC's, as in a recording and as between two, before any class calls one.
  *
  * <p>HotSpot compiles no branch that it has never seen taken. A server that was warm before its first recording had its hot
- * methods compiled without what records: all of them fell back to the interpreter when it began, and for ten seconds a third of
+ * methods compiled without what records: all of them fell back to the interpreter when it began, and for ten seconds a fifth of
  * the CPU time was the compiler's. What is profiled here is compiled in from the start. It takes some 50 ms, before the program
  * begins or on the thread that attaches.
  */
