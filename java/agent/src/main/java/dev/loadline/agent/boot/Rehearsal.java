@@ -22,13 +22,24 @@ public final class Rehearsal {
     /** Where everything is slow it is shorter. */
     private static final long MOST_NS = 500_000_000;
 
-    private static final int EPOCH = 1;
-    private static final int CHUNKS = 16;
+    /** Of a recording that hardly ever comes: a place to write of this one's must not pass for one of a first recording's. */
+    private static final int EPOCH = 32_767;
+
+    private static final int CHUNKS = 8;
+
+    private static boolean done;
 
     private Rehearsal() {}
 
-    /** Once, in a JVM that nobody records and in which nobody has probes yet. */
-    public static void run() {
+    /**
+     * In a JVM that nobody records and in which nobody has probes yet; what was profiled stays so. The memory is not given
+     * back, as a spool's is not: a hook that could not be taken out may write into it.
+     */
+    public static synchronized void run() {
+        if (done) {
+            return;
+        }
+        done = true;
         long size = (long) CHUNKS * Session.CHUNK;
         long memory;
         try {
@@ -52,7 +63,6 @@ public final class Rehearsal {
         } finally {
             Emit.toNobody();
             Emit.SLOTS.remove();
-            U.freeMemory(memory);
         }
     }
 

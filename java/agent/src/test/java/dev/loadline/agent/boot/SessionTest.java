@@ -119,25 +119,6 @@ class SessionTest {
     }
 
     @Test
-    void objects_are_remembered_by_identity_and_forgotten_when_crowded() {
-        Identities identities = new Identities();
-        String one = new String("x");
-        String same = new String("x");
-        identities.put(one, 7);
-        identities.put(one, 8);
-        assertEquals(8, identities.get(one));
-        assertEquals(0, identities.get(same));
-        Object[] many = new Object[200_000];
-        int known = 0;
-        for (int i = 0; i < many.length; i++) {
-            many[i] = new Object();
-            identities.put(many[i], i + 1);
-            known += identities.get(many[i]) == i + 1 ? 1 : 0;
-        }
-        assertEquals(many.length, known, "the newest is always known");
-    }
-
-    @Test
     void faults_are_told_once() {
         assertNull(Faults.take());
         Faults.caught(new IllegalStateException("x"));
