@@ -101,14 +101,22 @@ class Bed:
         self.server = start(program, options)
         self.started = f"{self.server.pid} at {time.time():.0f}"
         self.awake = keep_awake(self.cpus)
-        self.plain = scenario(self.folder.name, program.walk)
+        try:
+            self.probe = self.begin(warm, again)
+        except BaseException:  # nobody enters what was not made: what runs by now would go on
+            self.__exit__()
+            raise
+
+    def begin(self, warm, again):
+        """Warms it and moves it to CPU 0; sessions per second that it can do there."""
+        self.plain = scenario(self.folder.name, self.program.walk)
         self.warm(warm)
         # What it waits for is not what it uses.
         for pid in descendants(self.server.pid):
             subprocess.run(["taskset", "-acp", "1", str(pid)], check=True, capture_output=True)
         # Probes are placed before anything counts: placing them has methods compiled again.
         subprocess.run([LOADLINE, "arm", str(self.server.pid)], capture_output=True, check=False)
-        self.probe = self.on("0", again)
+        return self.on("0", again)
 
     def on(self, cpus, settle):
         """Moves the server there, unless it is there; sessions per second of a closed load that it settles under."""
