@@ -80,6 +80,7 @@ final class Recording {
     static synchronized void weaveMethods(String filters, Instrumentation instrumentation) {
         try {
             BootClasses.define(instrumentation);
+            Rehearsal.run();
             if (methods == null) {
                 methods = new MethodPlacer(instrumentation);
             }

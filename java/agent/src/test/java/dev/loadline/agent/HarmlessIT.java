@@ -6,8 +6,12 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.loadline.agent.boot.Type;
+import dev.loadline.agent.programs.JettyWeb;
+import dev.loadline.agent.programs.NettyWeb;
 import dev.loadline.agent.programs.Walled;
+import dev.loadline.agent.testing.Compiled;
 import dev.loadline.agent.testing.HttpsClient;
+import dev.loadline.agent.testing.Program;
 import dev.loadline.agent.testing.Spool;
 import dev.loadline.agent.testing.Target;
 import dev.loadline.agent.testing.TestRecorder;
@@ -19,8 +23,10 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /** What attaching, recording and leaving do to a program. */
 class HarmlessIT {
@@ -59,34 +65,50 @@ class HarmlessIT {
     @Test
     void compiled_code_stays_when_the_first_recording_begins() throws Exception {
         Path log = Files.createTempFile("loadline-agent-test", ".compiled");
-        try (Target target = WebTarget.start(11, "Nio", "TLSv1.3", Way.START.options()[0],
-                        "-Xlog:jit+compilation=debug:file=" + log);
+        try (Target target = WebTarget.start(11, "Nio", "TLSv1.3", Way.START.options()[0], Compiled.option(log));
                 TestRecorder recorder = Way.START.recorder()) {
             target.tell("start");
-            List<String> warm = List.of();
-            int settled = 0; // turns since it was compiled: what is compiled again at first is so by then
-            for (int turn = 0; turn < 60 && settled < 5; turn++) {
-                target.tell("work");
-                warm = Files.readAllLines(log);
-                boolean isHot = warm.stream().anyMatch(line -> isOptimised(line) && line.contains("Web::query "));
-                settled += isHot ? 1 : 0;
-            }
-            assertEquals(5, settled, "turns after HotSpot compiled it for good");
+            Compiled compiled = new Compiled(log, "com\\.zaxxer\\.|org\\.h2\\.jdbc\\.|dev\\.loadline\\.(Loadline|Span|agent\\.programs)");
+            compiled.warm("Web::query ", () -> target.tell("work"));
             recorder.record(target.pid());
             target.tell("work");
             assertEquals(40_000, recorder.stop().of(Type.SQL_BEGIN).size());
-            List<String> since = Files.readAllLines(log);
-            List<String> thrownAway = since.subList(warm.size(), since.size()).stream()
-                    .filter(line -> isOptimised(line) && line.contains("made not entrant")).toList();
+            assertEquals(List.of(), compiled.thrownAway());
+        } finally {
+            Files.delete(log);
+        }
+    }
+
+    /** The same of what calls the probes of other servers. */
+    @ParameterizedTest
+    @MethodSource("servers")
+    void servers_stay_compiled(Class<? extends Program> server, String types, String hot) throws Exception {
+        Path log = Files.createTempFile("loadline-agent-test", ".compiled");
+        try (Target target = WebTarget.start(server, "TLSv1.3", Way.START.options()[0], Compiled.option(log));
+                TestRecorder recorder = Way.START.recorder()) {
+            HttpsClient client = new HttpsClient(HttpsClient.newContext(), Integer.parseInt(target.tell("start")));
+            Compiled.Work work = () -> {
+                for (int i = 0; i < 4_000; i++) {
+                    assertEquals(200, client.get("/hello"));
+                }
+            };
+            Compiled compiled = new Compiled(log, types);
+            compiled.warm(hot, work);
+            recorder.record(target.pid());
+            work.run();
+            List<String> thrownAway = compiled.thrownAway();
+            client.close();
+            assertEquals(4_000, recorder.stop().of(Type.REQUEST).size());
             assertEquals(List.of(), thrownAway);
         } finally {
             Files.delete(log);
         }
     }
 
-    /** Whether it is about what the optimising compiler made of methods that call probes, or are called by such. */
-    private static boolean isOptimised(String line) {
-        return line.matches(".* 4  +(com\\.zaxxer\\.|org\\.h2\\.jdbc\\.|dev\\.loadline\\.(Loadline|Span|agent\\.programs))\\S*::.*");
+    static List<Arguments> servers() {
+        return List.of(
+                Arguments.of(JettyWeb.class, "org\\.eclipse\\.jetty\\.(ee10|io|server)\\.", "HttpConnection::onFillable "),
+                Arguments.of(NettyWeb.class, "io\\.netty\\.(channel|handler\\.codec)\\.", "ByteToMessageDecoder::channelRead "));
     }
 
     @ParameterizedTest

@@ -37,8 +37,8 @@ class ReachTest {
         Object probe() throws Exception {
             asksFromOutside = false;
             byte[] caller = new ByteBuddy().subclass(Object.class).name("bundle.Caller")
-                    .defineMethod("probe", boolean.class, Visibility.PUBLIC, Ownership.STATIC)
-                    .intercept(MethodCall.invoke(ServerProbes.class.getMethod("isOn"))).make().getBytes();
+                    .defineMethod("probe", int.class, Visibility.PUBLIC, Ownership.STATIC)
+                    .intercept(MethodCall.invoke(ServerProbes.class.getMethod("tlsEnter"))).make().getBytes();
             return defineClass("bundle.Caller", caller, 0, caller.length).getMethod("probe").invoke(null);
         }
     }
@@ -48,7 +48,7 @@ class ReachTest {
         List<String> warnings = new ArrayList<>();
         Bundles asked = new Bundles();
         assertTrue(new Reach(warnings::add).of(asked));
-        assertEquals(false, asked.probe());
+        assertEquals(0, asked.probe());
         assertEquals(List.of(), warnings);
         var missing = assertThrows(InvocationTargetException.class, () -> new Bundles().probe());
         assertEquals(NoClassDefFoundError.class, missing.getCause().getClass());

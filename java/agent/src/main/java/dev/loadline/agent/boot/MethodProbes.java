@@ -39,6 +39,11 @@ public final class MethodProbes {
         }
     }
 
+    /** For {@link Rehearsal}: the calling thread is in no method, and never was. */
+    static void forgetThread() {
+        CALLS.remove();
+    }
+
     /** The calling thread begins anew. */
     private static void forget() {
         Calls calls = CALLS.get();

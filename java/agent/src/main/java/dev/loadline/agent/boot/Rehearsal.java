@@ -5,7 +5,7 @@ import java.net.InetSocketAddress;
 import jdk.internal.misc.Unsafe;
 
 /**
- * Calls every probe of Tomcat's and JDBC's, as in a recording and as between two, before any class calls one.
+ * Calls every probe of servers, of JDBC and of methods, as in a recording and as between two, before any class calls one.
  *
  * <p>HotSpot compiles no branch that it has never seen taken. A server that was warm before its first recording had its hot
  * methods compiled without what records: all of them fell back to the interpreter when it began, and for ten seconds a fifth of
@@ -25,7 +25,10 @@ public final class Rehearsal {
     /** Of a recording that hardly ever comes: a place to write of this one's must not pass for one of a first recording's. */
     private static final int EPOCH = 32_767;
 
-    private static final int CHUNKS = 8;
+    private static final int CHUNKS = 16;
+
+    /** The number of a method that no class has; should there ever be so many, the last takes it over. */
+    private static final int METHOD = MethodNames.MOST - 1;
 
     private static boolean done;
 
@@ -49,7 +52,9 @@ public final class Rehearsal {
         }
         try {
             U.setMemory(memory, size, (byte) 0);
-            Session session = Session.rehearsed(memory, size, EPOCH);
+            MethodNames.put(METHOD, "rehearsal");
+            MethodScope methods = new MethodScope(Filters.of("**", Filters.SEPARATOR), null, false, 0);
+            Session session = Session.rehearsed(memory, size, EPOCH, methods);
             Slot slot = new Slot(0, 0);
             long end = System.nanoTime() + MOST_NS;
             for (int turn = 0; turn < TURNS && System.nanoTime() < end; turn++) {
@@ -75,6 +80,7 @@ public final class Rehearsal {
             if (isRare) {
                 ServerProbes.forgetThread();
                 JdbcProbes.forgetThread();
+                MethodProbes.forgetThread();
                 asAnotherThread();
                 Emit.SLOTS.set(slot);
             }
@@ -95,6 +101,8 @@ public final class Rehearsal {
             ServerProbes.requestEnd();
             ServerProbes.visitEnd(visit);
             ServerProbes.connectionClose(connection);
+            otherServers(peer, name);
+            method();
             ThreadProbes.goesOn(Thread.currentThread());
         }
     }
@@ -107,6 +115,40 @@ public final class Rehearsal {
         } catch (UnsatisfiedLinkError notYet) {
             // The library comes with the first recording. The branch was taken, which is all.
         }
+    }
+
+    /** As Jetty, Undertow, Netty and hooks have it. */
+    private static void otherServers(InetSocketAddress peer, String name) {
+        Object connection = new Object();
+        ServerProbes.connectionOpen(connection, peer);
+        long visit = ServerProbes.visitBegin(connection);
+        ServerProbes.engineShakesHands();
+        ServerProbes.engineIsDone(true, true);
+        if (ServerProbes.isFirst(connection)) {
+            ServerProbes.request("GET", name);
+        }
+        Object task = new Object();
+        ServerProbes.carry(task);
+        ServerProbes.handedOver();
+        ServerProbes.visitEnd(visit);
+        ServerProbes.visitEnd(ServerProbes.carriedBegin(task));
+        ServerProbes.answersInPart(connection, 200, false);
+        ServerProbes.answersInPart(connection, 0, true);
+        ServerProbes.visitEnd(ServerProbes.responded(connection, 200));
+        visit = ServerProbes.visitBegin(connection);
+        ServerProbes.arrived("GET", name);
+        ServerProbes.answered(200, false);
+        ServerProbes.processed();
+        ServerProbes.visitEnd(visit);
+        ServerProbes.connectionClose(connection);
+    }
+
+    /** A method that calls another. */
+    private static void method() {
+        MethodProbes.enter(METHOD);
+        MethodProbes.enter(METHOD);
+        MethodProbes.exit(METHOD);
+        MethodProbes.exit(METHOD);
     }
 
     /** As through a pool's proxy: each call within another of its kind. */

@@ -7,7 +7,11 @@ import java.net.SocketAddress;
 import java.nio.channels.AsynchronousSocketChannel;
 import java.nio.channels.SocketChannel;
 
-/** Called from the server's classes. A connection's key is the identity hash of its socket wrapper. */
+/**
+ * Called from the server's classes, whether anybody listens or not: a branch that a server's method never took would be compiled
+ * without (see {@link Rehearsal}), so that it asks nothing of what is asked here. A connection's key is the identity hash of
+ * its socket wrapper.
+ */
 public final class ServerProbes {
     /** Result of a step of a handshake that needs more steps. */
     private static final int TLS_GOES_ON = 1;
@@ -22,11 +26,6 @@ public final class ServerProbes {
     private static volatile Identities met;
 
     private ServerProbes() {}
-
-    /** Whether anybody listens: asked before what takes time to find out. */
-    public static boolean isOn() {
-        return Emit.server() != null;
-    }
 
     /** @param channel the connection's, or its peer's address */
     public static void connectionOpen(Object wrapper, Object channel) {
@@ -141,8 +140,11 @@ public final class ServerProbes {
         return key == 0 ? 0 : visitBegin(s, key);
     }
 
-    /** Whether this is asked of an object for the first time, as far as is remembered. */
+    /** Whether this is asked of an object for the first time, as far as is remembered; never while nobody listens. */
     public static boolean isFirst(Object of) {
+        if (Emit.server() == null) {
+            return false;
+        }
         Identities known = met;
         if (known == null) {
             known = new Identities();

@@ -46,10 +46,10 @@ public final class Session {
     }
 
     /** One over zeroed memory that is no spool: what goes into it is nobody's. */
-    static Session rehearsed(long memory, long size, int epoch) {
+    static Session rehearsed(long memory, long size, int epoch, MethodScope methods) {
         U.putLong(memory + AT_CAPACITY, size);
         empty(memory);
-        return new Session(memory, epoch, null);
+        return new Session(memory, epoch, methods);
     }
 
     /** Forgets the chunks of such memory. */

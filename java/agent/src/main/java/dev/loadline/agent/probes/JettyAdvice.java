@@ -22,9 +22,7 @@ final class JettyAdvice {
     static final class ConnectionOpen {
         @Advice.OnMethodEnter(suppress = Throwable.class)
         static void enter(@Advice.Argument(0) Object endPoint) {
-            if (ServerProbes.isOn()) {
-                ServerProbes.connectionOpen(endPoint, ((EndPoint) endPoint).getRemoteSocketAddress());
-            }
+            ServerProbes.connectionOpen(endPoint, ((EndPoint) endPoint).getRemoteSocketAddress());
         }
     }
 
@@ -43,7 +41,7 @@ final class JettyAdvice {
                 @Advice.This Object endPoint,
                 @Advice.Return Object task,
                 @Advice.FieldValue("_runCompleteWrite") Object onlyWrites) {
-            if (task != null && task != onlyWrites && ServerProbes.isOn()) {
+            if (task != null && task != onlyWrites) {
                 Connection connection = ((EndPoint) endPoint).getConnection();
                 ServerProbes.queued(endPoint, connection instanceof SslConnection
                         ? !((SslConnection) connection).getSSLEngine().getUseClientMode()
@@ -56,9 +54,6 @@ final class JettyAdvice {
     static final class Visit {
         @Advice.OnMethodEnter(suppress = Throwable.class)
         static long enter(@Advice.This Object connection) {
-            if (!ServerProbes.isOn()) {
-                return 0;
-            }
             EndPoint endPoint = ((Connection) connection).getEndPoint();
             while (endPoint instanceof EndPoint.Wrapper) {
                 endPoint = ((EndPoint.Wrapper) endPoint).unwrap();
@@ -79,7 +74,7 @@ final class JettyAdvice {
                 @Advice.This Object connection,
                 @Advice.FieldValue("_sslEngine") SSLEngine engine,
                 @Advice.FieldValue("_handshake") AtomicReference<?> handshake) {
-            if (!ServerProbes.isOn() || engine.getUseClientMode()) {
+            if (engine.getUseClientMode()) {
                 return 0;
             }
             EndPoint endPoint = ((Connection) connection).getEndPoint();
@@ -128,9 +123,6 @@ final class JettyAdvice {
     static final class Handle {
         @Advice.OnMethodEnter(suppress = Throwable.class)
         static long enter(@Advice.FieldValue("this$0") Object outer) {
-            if (!ServerProbes.isOn()) {
-                return 0;
-            }
             HttpChannelState channel = (HttpChannelState) outer;
             EndPoint endPoint = channel.getConnectionMetaData().getConnection().getEndPoint();
             while (endPoint instanceof EndPoint.Wrapper) {
@@ -154,9 +146,6 @@ final class JettyAdvice {
     static final class Complete {
         @Advice.OnMethodEnter(suppress = Throwable.class)
         static long enter(@Advice.This Object self) {
-            if (!ServerProbes.isOn()) {
-                return 0;
-            }
             HttpChannelState channel = (HttpChannelState) self;
             EndPoint endPoint = channel.getConnectionMetaData().getConnection().getEndPoint();
             while (endPoint instanceof EndPoint.Wrapper) {
@@ -176,9 +165,6 @@ final class JettyAdvice {
     static final class CompleteInvoker {
         @Advice.OnMethodEnter(suppress = Throwable.class)
         static long enter(@Advice.FieldValue("this$0") Object outer) {
-            if (!ServerProbes.isOn()) {
-                return 0;
-            }
             HttpChannelState channel = (HttpChannelState) outer;
             EndPoint endPoint = channel.getConnectionMetaData().getConnection().getEndPoint();
             while (endPoint instanceof EndPoint.Wrapper) {
@@ -198,9 +184,7 @@ final class JettyAdvice {
     static final class Service {
         @Advice.OnMethodEnter(suppress = Throwable.class)
         static int enter(@Advice.Argument(2) Object request) {
-            return ServerProbes.isOn()
-                    ? ServerProbes.serviceBegin(((jakarta.servlet.http.HttpServletRequest) request).getHttpServletMapping().getServletName())
-                    : 0;
+            return ServerProbes.serviceBegin(((jakarta.servlet.http.HttpServletRequest) request).getHttpServletMapping().getServletName());
         }
 
         @Advice.OnMethodExit(suppress = Throwable.class, onThrowable = Throwable.class)

@@ -26,9 +26,6 @@ final class NettyAdvice {
     static final class ConnectionOpen {
         @Advice.OnMethodEnter(suppress = Throwable.class)
         static void enter(@Advice.FieldValue("channel") Object channel) {
-            if (!ServerProbes.isOn()) {
-                return;
-            }
             Channel parent = ((Channel) channel).parent();
             if (parent instanceof ServerChannel || parent != null && parent.parent() instanceof ServerChannel) {
                 ServerProbes.connectionOpen(channel, ((Channel) channel).remoteAddress());
@@ -40,9 +37,6 @@ final class NettyAdvice {
     static final class ConnectionClose {
         @Advice.OnMethodEnter(suppress = Throwable.class)
         static void enter(@Advice.FieldValue("channel") Object channel) {
-            if (!ServerProbes.isOn()) {
-                return;
-            }
             Channel parent = ((Channel) channel).parent();
             if (parent instanceof ServerChannel || parent != null && parent.parent() instanceof ServerChannel) {
                 ServerProbes.connectionClose(channel);
@@ -54,9 +48,6 @@ final class NettyAdvice {
     static final class Visit {
         @Advice.OnMethodEnter(suppress = Throwable.class)
         static long enter(@Advice.FieldValue("channel") Object channel) {
-            if (!ServerProbes.isOn()) {
-                return 0;
-            }
             Channel parent = ((Channel) channel).parent();
             return parent instanceof ServerChannel || parent != null && parent.parent() instanceof ServerChannel
                     ? ServerProbes.visitBegin(channel)
@@ -74,7 +65,7 @@ final class NettyAdvice {
         @Advice.OnMethodEnter(suppress = Throwable.class)
         static void enter(
                 @Advice.FieldValue("engine") SSLEngine engine, @Advice.FieldValue("handshakePromise") Object handshake) {
-            if (ServerProbes.isOn() && !engine.getUseClientMode() && !((Future<?>) handshake).isDone()) {
+            if (!engine.getUseClientMode() && !((Future<?>) handshake).isDone()) {
                 ServerProbes.engineShakesHands();
             }
         }
@@ -100,7 +91,7 @@ final class NettyAdvice {
     static final class Request {
         @Advice.OnMethodExit(suppress = Throwable.class)
         static void exit(@Advice.Return Object message) {
-            if (ServerProbes.isOn() && message instanceof HttpRequest) {
+            if (message instanceof HttpRequest) {
                 ServerProbes.request(((HttpRequest) message).method().name(), ((HttpRequest) message).uri());
             }
         }
@@ -111,7 +102,7 @@ final class NettyAdvice {
         @Advice.OnMethodExit(suppress = Throwable.class)
         static void exit(
                 @Advice.This Object encoder, @Advice.Argument(0) Object context, @Advice.Argument(1) Object message) {
-            if (ServerProbes.isOn() && encoder instanceof HttpResponseEncoder) {
+            if (encoder instanceof HttpResponseEncoder) {
                 int status = message instanceof HttpResponse ? ((HttpResponse) message).status().code() : 0;
                 ServerProbes.answersInPart(((ChannelHandlerContext) context).channel(), status, message instanceof LastHttpContent);
             }
@@ -123,7 +114,7 @@ final class NettyAdvice {
         @Advice.OnMethodExit(suppress = Throwable.class)
         static void exit(@Advice.Argument(2) List<?> out) {
             Object made = out.isEmpty() ? null : out.get(out.size() - 1);
-            if (made instanceof HttpRequest && ServerProbes.isOn()) {
+            if (made instanceof HttpRequest) {
                 ServerProbes.request(((HttpRequest) made).method().name(), ((HttpRequest) made).uri());
             }
         }
@@ -133,9 +124,6 @@ final class NettyAdvice {
     static final class StreamResponse {
         @Advice.OnMethodExit(suppress = Throwable.class)
         static void exit(@Advice.Argument(0) Object context, @Advice.Argument(1) Object message) {
-            if (!ServerProbes.isOn()) {
-                return;
-            }
             Channel stream = ((ChannelHandlerContext) context).channel();
             Channel connection = stream.parent();
             if (connection != null && connection.parent() instanceof ServerChannel) {

@@ -18,9 +18,7 @@ final class UndertowAdvice {
     static final class ConnectionOpen {
         @Advice.OnMethodExit(suppress = Throwable.class)
         static void exit(@Advice.This Object connection) {
-            if (ServerProbes.isOn()) {
-                ServerProbes.connectionOpen(connection, ((AbstractServerConnection) connection).getPeerAddress());
-            }
+            ServerProbes.connectionOpen(connection, ((AbstractServerConnection) connection).getPeerAddress());
         }
     }
 
@@ -52,9 +50,6 @@ final class UndertowAdvice {
     static final class Handle {
         @Advice.OnMethodEnter(suppress = Throwable.class)
         static long enter(@Advice.Argument(0) Object handler, @Advice.Argument(1) Object argument) {
-            if (!ServerProbes.isOn()) {
-                return 0;
-            }
             HttpServerExchange exchange = (HttpServerExchange) argument;
             ServerConnection connection = exchange.getConnection();
             boolean begins;
@@ -83,9 +78,7 @@ final class UndertowAdvice {
     static final class HandOver {
         @Advice.OnMethodEnter(suppress = Throwable.class)
         static void enter() {
-            if (ServerProbes.isOn()) {
-                ServerProbes.handedOver();
-            }
+            ServerProbes.handedOver();
         }
     }
 
@@ -93,7 +86,7 @@ final class UndertowAdvice {
     static final class Complete {
         @Advice.OnMethodEnter(suppress = Throwable.class)
         static void enter(@Advice.This Object self, @Advice.FieldValue("exchangeCompletionListenersCount") int listeners) {
-            if (listeners < 0 || !ServerProbes.isOn()) {
+            if (listeners < 0) {
                 return;
             }
             HttpServerExchange exchange = (HttpServerExchange) self;
@@ -109,9 +102,7 @@ final class UndertowAdvice {
     static final class Service {
         @Advice.OnMethodEnter(suppress = Throwable.class)
         static int enter(@Advice.Argument(2) Object chain) {
-            return ServerProbes.isOn()
-                    ? ServerProbes.serviceBegin(((ServletChain) chain).getManagedServlet().getServletInfo().getName())
-                    : 0;
+            return ServerProbes.serviceBegin(((ServletChain) chain).getManagedServlet().getServletInfo().getName());
         }
 
         @Advice.OnMethodExit(suppress = Throwable.class, onThrowable = Throwable.class)
