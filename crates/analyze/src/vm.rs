@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use loadline_trace::spool::agent::{Event, kind as ev};
 use loadline_trace::spool::vmlog::{self, Entry};
-use loadline_trace::tables::Vm;
+use loadline_trace::tables::{Counter, Vm};
 
 pub mod told;
 
@@ -25,6 +25,7 @@ pub struct Pauses<'a> {
     text: &'a dyn Fn(u32) -> Option<Arc<str>>,
     pauses: Vec<Vm>,
     described: Vec<bool>,
+    heap: Vec<Counter>,
     open: Option<i64>,
     seen_any: bool,
 }
@@ -38,6 +39,7 @@ impl<'a> Pauses<'a> {
             text,
             pauses: Vec::new(),
             described: Vec::new(),
+            heap: Vec::new(),
             open: None,
             seen_any: false,
         }
@@ -70,17 +72,33 @@ impl<'a> Pauses<'a> {
                     describe(&mut self.pauses[i], e, self.text);
                 }
             }
+            ev::GC_GENERATIONS => self.heap.extend(generations(ts, e)),
             _ => {}
         }
     }
 
-    /// All of them, by begin, cut to the recording.
-    pub fn finish(mut self) -> Vec<Vm> {
+    /// All of them, by begin, cut to the recording, and what the heap's generations held after them.
+    pub fn finish(mut self) -> (Vec<Vm>, Vec<Counter>) {
         if let Some(from) = self.open {
             self.pauses.push(pause(from, self.end));
         }
-        self.pauses
+        (self.pauses, self.heap)
     }
+}
+
+/// In scope `heap`, at this time.
+fn generations(ts_ns: i64, e: &Event) -> [Counter; 3] {
+    [
+        ("survivors_bytes", e.a >> 32),
+        ("old_bytes", e.a & 0xffff_ffff),
+        ("max_bytes", e.b),
+    ]
+    .map(|(name, units)| Counter {
+        ts_ns,
+        scope: "heap".into(),
+        name: name.into(),
+        value: units as f64 * HEAP_UNIT as f64,
+    })
 }
 
 /// Safepoints without a pause of a collection in them, by begin, cut to the recording. `pauses` by begin.
@@ -158,7 +176,26 @@ mod tests {
     fn pauses(events: &[Event], begin: i64, end: i64) -> Vec<Vm> {
         let mut pauses = Pauses::new(begin, end, &text);
         events.iter().for_each(|e| pauses.event(e));
-        pauses.finish()
+        pauses.finish().0
+    }
+
+    #[test]
+    fn what_the_generations_held_are_counters() {
+        let mut heard = Pauses::new(0, 100, &text);
+        heard.event(&event(30, ev::GC_GENERATIONS, 3 << 32 | 5, 100, 0));
+        let (_, heap) = heard.finish();
+        let told: Vec<_> = heap
+            .iter()
+            .map(|c| (c.ts_ns, &*c.scope, &*c.name, c.value))
+            .collect();
+        assert_eq!(
+            told,
+            [
+                (30, "heap", "survivors_bytes", 12_288.0),
+                (30, "heap", "old_bytes", 20_480.0),
+                (30, "heap", "max_bytes", 409_600.0)
+            ]
+        );
     }
 
     #[test]

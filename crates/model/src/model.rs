@@ -314,6 +314,19 @@ pub struct Heap {
     pub start_at: f64,
     /// How a collection's CPU grows with the rate of allocation.
     pub growth: Option<HeapGrowth>,
+    /// What becomes old in it; without, all that a collection finds is garbage.
+    pub aging: Option<Aging>,
+}
+
+/// A heap whose objects grow old, as G1 has it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Aging {
+    /// Bytes of the whole heap.
+    pub most: f64,
+    /// Bytes that are old from the start, and stay.
+    pub old: f64,
+    /// CPU seconds of marking it when it is full; in proportion to what is in use.
+    pub mark_cpu: f64,
 }
 
 /// Collections that take longer the faster the application allocates: less of what they find has had the time to die.

@@ -528,3 +528,42 @@ fn in_a_benchmark_run_last_in_first_out_starves_all_but_two() {
         );
     }
 }
+
+/// A server that holds 100 kB per connection, each for some five requests a second apart; at so many new sessions per second.
+fn aging(rate: u32, heap: &str, holds: &str) -> Answer {
+    let text = format!(
+        "[machines.a]\ncores = 4\nscheduler = \"fcfs\"\n[heaps.h]\nmachine = \"a\"\nyoung = \"60MB\"\ncpu = \"5ms\"\n{heap}\n\
+         [pools.p]\nmachine = \"a\"\nthreads = 50\nheap = \"h\"\nprogram = [ {{ cpu = \"0.1ms\" }}, {{ allocate = \"200kB\" }} ]\n\
+         [classes.page]\nprogram = [ {{ keep_alive = \"web\", requests = 5{holds}, open = [ {{ wait = \"1ms\" }} ] }}, {{ call = \"p\" }} ]\n\
+         [sessions.s]\nrate = {rate}\nthink = \"exp(1s)\"\nstart = {{ page = 1 }}\nnext = {{ page = {{ page = 9, end = 1 }} }}\n"
+    );
+    run(&text, 100_000)
+}
+
+#[test]
+fn where_connections_hold_memory_collections_grow_faster_than_the_load() {
+    let collections = |a: &Answer| {
+        let heap = a.stations.get("h").expect("a heap");
+        heap.throughput.expect("collections").value
+    };
+    let plain = ["", ""];
+    let old = [
+        "max = \"100MB\"\nold = \"20MB\"\nmark_cpu = \"50ms\"",
+        ", heap = \"h\", holds = \"40kB\"",
+    ];
+    let at = |rate, [heap, holds]: [&str; 2]| collections(&aging(rate, heap, holds));
+    // Ten pages of 200 kB a session: every 3 s at 10 sessions a second, twice as often at 20.
+    let ratio = at(40, plain) / at(10, plain);
+    assert!((3.8..4.2).contains(&ratio), "{ratio}");
+    assert!((at(10, plain) - 1.0 / 3.0).abs() < 0.02);
+    let ratio = at(40, old) / at(10, old);
+    assert!(ratio > 6.0, "{ratio}");
+}
+
+#[test]
+fn a_heap_that_nothing_is_held_of_is_collected_as_one_that_does_not_age() {
+    let plain = aging(20, "", "");
+    let aged = aging(20, "max = \"200MB\"", ", heap = \"h\", holds = \"0B\"");
+    let of = |a: &Answer| a.stations.get("h").expect("a heap").throughput.map(|t| t.value);
+    assert_eq!(of(&plain), of(&aged));
+}

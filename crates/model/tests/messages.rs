@@ -50,6 +50,19 @@ fn every_message_names_the_line_and_the_remedy() {
             &["m.toml:2: pools.p.machine: there is no machine \"b\""],
         ),
         (
+            &format!(
+                "[machines.a]\n[heaps.h]\nmachine = \"a\"\nyoung = 1\ncpu = 1\nmax = \"1MB\"\nold = \"2MB\"\n{class}"
+            ),
+            &[
+                "m.toml:7: heaps.h.old",
+                "of a heap of 1000000 bytes 2000000 cannot be in use for good",
+            ],
+        ),
+        (
+            "[classes.request]\nrate = 1\nprogram = [ { keep_alive = \"web\", open = [], holds = \"1kB\" }, { wait = 1 } ]\n",
+            &["m.toml:3:", "holds: of which heap? `heap` says it"],
+        ),
+        (
             &format!("[pools.p]\nthreads = 2.5\nprogram = []\n{class}"),
             &["m.toml:2:", "whole number"],
         ),

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use loadline_trace::tables::{Object, Sample, Vm};
+use loadline_trace::tables::{Counter, Object, Sample, Vm};
 use rustc_hash::FxHashMap;
 
 use crate::bounded::{List, Room};
@@ -24,6 +24,8 @@ pub struct Heard {
     pub waits: List<Wait>,
     /// Of the collector, by begin.
     pub pauses: Vec<Vm>,
+    /// What the heap's generations held after them.
+    pub heap: Vec<Counter>,
     pub spans: spans::Output,
     /// By time.
     pub marks: misc::ByTime,
@@ -81,9 +83,11 @@ pub fn hear(
         sampled.extend(samples::sample(&e, thread, threads, mounts, limits, &text));
         objects.event(&e, thread, limits, &text);
     }
+    let (pauses, heap) = pauses.finish();
     Heard {
         waits: waits.finish(),
-        pauses: pauses.finish(),
+        pauses,
+        heap,
         spans: spans.finish(),
         marks,
         samples: sampled,

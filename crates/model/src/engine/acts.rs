@@ -45,6 +45,8 @@ pub(super) enum Role {
         generation: u32,
     },
     Collector(u32),
+    /// Of a heap's collector, the thread that marks beside the application.
+    Marker(u32),
     /// A slot nobody uses.
     Free,
 }

@@ -223,6 +223,7 @@ impl Engine<'_> {
             && a.made >= quota.requests
             && now.seconds() >= quota.seconds
         {
+            self.close_connections(act);
             self.acts.free(act);
             self.working -= 1;
             self.over = self.working == 0;
@@ -242,6 +243,7 @@ impl Engine<'_> {
             };
             self.think_then_begin(act, false);
         } else {
+            self.close_connections(act);
             self.acts.free(act);
         }
     }

@@ -163,6 +163,7 @@ impl Engine<'_> {
             Role::Collector(heap) => {
                 format!("collector of {}", self.model.heaps[heap as usize].name)
             }
+            Role::Marker(heap) => format!("marker of {}", self.model.heaps[heap as usize].name),
             Role::Free => "nobody".into(),
         }
     }

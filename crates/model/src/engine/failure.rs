@@ -33,7 +33,7 @@ impl Engine<'_> {
                 }
             }
             Role::Branch { parent, generation } => self.join(act, parent, generation, true),
-            Role::Collector(_) | Role::Free => {}
+            Role::Collector(_) | Role::Marker(_) | Role::Free => {}
         }
     }
 

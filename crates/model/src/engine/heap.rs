@@ -1,10 +1,11 @@
 //! Garbage collection: allocation fills a heap; a collection uses CPU of its own threads, and either stops the
 //! application meanwhile or runs beside it.
 
+use super::generations::{Generations, Held};
 use super::machine::Thread;
 use super::program::Site;
 use super::step::Flow;
-use super::{Engine, Role};
+use super::{Engine, NONE, Role};
 use crate::model::Heap;
 use crate::time::{Nanos, Time};
 
@@ -23,10 +24,15 @@ pub(super) struct HeapState {
     collectors: Vec<u32>,
     active: u32,
     since: Time,
+    generations: Option<Generations>,
+    /// The thread that marks, where there are generations, beside the application.
+    marker: u32,
+    /// Whether the present pause is the end of marking.
+    remarks: bool,
 }
 
 impl HeapState {
-    pub(super) fn new(cpu: Site) -> HeapState {
+    pub(super) fn new(spec: &Heap, cpu: Site) -> HeapState {
         HeapState {
             stops: Vec::new(),
             stopped: false,
@@ -36,6 +42,17 @@ impl HeapState {
             collectors: Vec::new(),
             active: 0,
             since: Time::ZERO,
+            generations: spec.aging.map(|a| Generations::new(&a, spec.young_bytes)),
+            marker: NONE,
+            remarks: false,
+        }
+    }
+
+    /// What may be allocated between two collections.
+    fn room(&self, spec: &Heap) -> f64 {
+        match &self.generations {
+            Some(g) => g.eden(),
+            None => spec.young_bytes,
         }
     }
 
@@ -69,6 +86,29 @@ impl Engine<'_> {
                 self.acts[act].thread = thread;
                 self.heaps[heap as usize].collectors.push(act);
             }
+            if spec.aging.is_some() {
+                let act = self.acts.create(Role::Marker(heap), self.now);
+                let thread = self.new_thread(Thread {
+                    act,
+                    machine: spec.machine as u32,
+                    ..Thread::blank()
+                });
+                self.acts[act].thread = thread;
+                self.heaps[heap as usize].marker = act;
+            }
+        }
+    }
+
+    /// Somebody allocates so much and holds it; `None` where nothing becomes old.
+    pub(super) fn hold(&mut self, heap: u32, bytes: f64) -> Option<Held> {
+        let generations = self.heaps[heap as usize].generations.as_mut();
+        generations.map(|g| g.hold(bytes))
+    }
+
+    /// And lets it go.
+    pub(super) fn release_held(&mut self, heap: u32, held: Held) {
+        if let Some(g) = &mut self.heaps[heap as usize].generations {
+            g.release(held);
         }
     }
 
@@ -82,18 +122,19 @@ impl Engine<'_> {
         let spec = &self.model.heaps[heap];
         let h = &mut self.heaps[heap];
         h.allocated += bytes;
+        let room = h.room(spec);
         if h.active == 0 {
             let trigger = if spec.concurrent {
-                spec.young_bytes * spec.start_at
+                room * spec.start_at
             } else {
-                spec.young_bytes
+                room
             };
             if h.allocated >= trigger {
                 self.collect(heap as u32);
             }
         }
         let h = &self.heaps[heap];
-        if h.active > 0 && !h.stopped && h.allocated >= spec.young_bytes {
+        if h.active > 0 && !h.stopped && h.allocated >= room {
             // The application was faster than the collector.
             self.stop_world(heap as u32);
         }
@@ -107,7 +148,7 @@ impl Engine<'_> {
         let spec = &self.model.heaps[heap as usize];
         let h = &mut self.heaps[heap as usize];
         let total = drawn * h.grown(spec, now);
-        h.frees = h.allocated;
+        h.frees = if h.remarks { 0.0 } else { h.allocated };
         h.since = now;
         h.active = h.collectors.len() as u32;
         let share = Nanos::from_seconds(total / h.collectors.len() as f64);
@@ -147,6 +188,8 @@ impl Engine<'_> {
         }
         h.allocated = (h.allocated - h.frees).max(0.0);
         let length = now.since(h.since).seconds();
+        let remarked = std::mem::take(&mut h.remarks);
+        let marks = !remarked && h.generations.as_mut().is_some_and(|g| g.collected(h.frees));
         let meter = self.meters.heap(heap as usize);
         self.record.add(meter, 1.0);
         self.record.add(meter + 1, length);
@@ -158,6 +201,37 @@ impl Engine<'_> {
             for thread in stops {
                 self.thaw(thread);
             }
+        }
+        if marks {
+            self.mark(heap);
+        }
+    }
+
+    /// Marking begins, in proportion to what is in use.
+    fn mark(&mut self, heap: u32) {
+        let spec = &self.model.heaps[heap as usize];
+        let h = &self.heaps[heap as usize];
+        let (Some(aging), Some(g)) = (spec.aging, &h.generations) else {
+            return;
+        };
+        let cpu = Nanos::from_seconds(aging.mark_cpu * g.occupied());
+        let cpu = self.machines[spec.machine].takes(cpu).max(Nanos(1));
+        let thread = self.acts[h.marker].thread;
+        self.threads[thread as usize].remaining = cpu;
+        self.wake_thread(thread);
+    }
+
+    /// It is over, which takes a pause; the next collection, if it is under way, is that.
+    pub(super) fn marked(&mut self, heap: u32, act: u32) {
+        let thread = self.acts[act].thread;
+        self.block_thread(thread);
+        let h = &mut self.heaps[heap as usize];
+        if let Some(g) = &mut h.generations {
+            g.marked();
+        }
+        if h.active == 0 {
+            h.remarks = true;
+            self.collect(heap);
         }
     }
 }

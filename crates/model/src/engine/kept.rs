@@ -4,6 +4,7 @@
 //! many requests as it may, lay idle for too long, or the client itself gave up on a request.
 
 use super::Engine;
+use super::generations::Held;
 use crate::time::Time;
 
 /// One client's connection.
@@ -15,6 +16,8 @@ pub(super) struct Kept {
     used: Time,
     /// Whether it was ever open: a later handshake may resume.
     known: bool,
+    /// What the server holds for it: of which heap.
+    held: Option<(u32, Held)>,
 }
 
 impl Engine<'_> {
@@ -28,6 +31,7 @@ impl Engine<'_> {
                 left: 0,
                 used: now,
                 known: false,
+                held: None,
             };
             a.kept.resize(self.model.connections.len(), closed);
         }
@@ -36,26 +40,48 @@ impl Engine<'_> {
             a.pc = if c.known { keep.reopen } else { keep.open };
             c.left = keep.requests;
             c.known = true;
+            let before = c.held.take();
+            self.let_go(before);
+            if let Some((heap, bytes)) = keep.holds {
+                let bytes = self.draw(bytes);
+                let held = self.hold(heap, bytes);
+                self.acts[act].kept[keep.connection as usize].held = held.map(|held| (heap, held));
+            }
         }
+        let c = &mut self.acts[act].kept[keep.connection as usize];
         if c.left != u32::MAX {
             c.left -= 1;
         }
         c.used = now;
     }
 
-    /// A request is over: what is kept lies idle from now on.
+    /// A request is over: what is kept lies idle from now on, and what has carried its last is closed.
     #[inline]
     pub(super) fn rest_connections(&mut self, act: u32) {
         let now = self.now;
-        for c in &mut self.acts[act].kept {
+        for i in 0..self.acts[act].kept.len() {
+            let c = &mut self.acts[act].kept[i];
             c.used = now;
+            if c.left == 0 {
+                let held = c.held.take();
+                self.let_go(held);
+            }
         }
     }
 
-    /// A client that gives up on a request closes its connections.
+    /// A client closes its connections: it gives up on a request, or leaves.
     pub(super) fn close_connections(&mut self, act: u32) {
-        for c in &mut self.acts[act].kept {
+        for i in 0..self.acts[act].kept.len() {
+            let c = &mut self.acts[act].kept[i];
             c.left = 0;
+            let held = c.held.take();
+            self.let_go(held);
+        }
+    }
+
+    fn let_go(&mut self, held: Option<(u32, Held)>) {
+        if let Some((heap, held)) = held {
+            self.release_held(heap, held);
         }
     }
 }

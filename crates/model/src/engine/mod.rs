@@ -17,6 +17,7 @@ mod deadlock;
 mod failure;
 mod fair;
 mod fluid;
+mod generations;
 mod groups;
 mod heap;
 mod jobs;

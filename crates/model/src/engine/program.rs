@@ -102,6 +102,8 @@ pub struct Keep {
     pub idle: Nanos,
     pub open: u32,
     pub reopen: u32,
+    /// The heap that the server holds something of meanwhile, and how much.
+    pub holds: Option<(u32, Site)>,
 }
 
 /// All programs of a model.
@@ -288,6 +290,10 @@ impl Code {
             idle: Nanos::from_seconds(k.idle),
             open: 0,
             reopen: 0,
+            holds: k
+                .holds
+                .as_ref()
+                .map(|(heap, bytes)| (*heap as u32, self.site(bytes, format!("{name}.holds")))),
         };
         self.keeps.push(keep);
         let open_still = self.placeholder();

@@ -221,7 +221,9 @@ impl<'m> Engine<'m> {
         let heaps = model
             .heaps
             .iter()
-            .map(|h| super::heap::HeapState::new(code.site(&h.cpu, format!("heap.{}.cpu", h.name))))
+            .map(|h| {
+                super::heap::HeapState::new(h, code.site(&h.cpu, format!("heap.{}.cpu", h.name)))
+            })
             .collect();
         for c in &model.classes {
             meters.timeout_site.push(optional(

@@ -64,6 +64,7 @@ impl Engine<'_> {
             (Role::Worker { .. }, Duty::Starting) => self.thread_started(act),
             (Role::Worker { .. }, Duty::Ending) => self.thread_ended(act),
             (Role::Collector(heap), _) => self.collected(heap, act),
+            (Role::Marker(heap), _) => self.marked(heap, act),
             (Role::Free, _) => {}
         }
     }
@@ -243,7 +244,7 @@ impl Engine<'_> {
                 return self.after_job(act);
             }
             Role::Branch { parent, generation } => self.join(act, parent, generation, false),
-            Role::Collector(_) | Role::Free => {}
+            Role::Collector(_) | Role::Marker(_) | Role::Free => {}
         }
         Flow::Stop
     }

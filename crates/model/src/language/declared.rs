@@ -5,7 +5,7 @@ mod machines;
 use super::LoadError;
 use super::section::Section;
 use crate::model::{
-    Discipline, Group, Guard, Heap, HeapGrowth, Manager, Model, Pool, Queue, Resource,
+    Aging, Discipline, Group, Guard, Heap, HeapGrowth, Manager, Model, Pool, Queue, Resource,
     ResourceKind, Station, UNLIMITED, WhenFull,
 };
 use loadline_policy::Policy;
@@ -286,7 +286,26 @@ fn heap(name: String, s: &Section<'_>, model: &Model) -> Result<Heap, LoadError>
                 at: s.required("growth_at", s.number("growth_at", 1.0, ANY)?)?,
             }),
         },
+        aging: aging(s)?,
     })
+}
+
+fn aging(s: &Section<'_>) -> Result<Option<Aging>, LoadError> {
+    let Some(most) = s.number("max", 1.0, ANY)? else {
+        return Ok(None);
+    };
+    let old = s.number("old", 0.0, ANY)?.unwrap_or(0.0);
+    if old >= most {
+        return Err(s.wrong(
+            "old",
+            format!("of a heap of {most} bytes {old} cannot be in use for good"),
+        ));
+    }
+    Ok(Some(Aging {
+        most,
+        old,
+        mark_cpu: s.seconds("mark_cpu", 0.0)?.unwrap_or(0.0),
+    }))
 }
 
 fn manager(s: &Section<'_>, model: &Model) -> Result<Manager, LoadError> {

@@ -78,4 +78,6 @@ pub struct KeepAlive {
     pub open: Vec<Step>,
     /// What opening a later one takes.
     pub reopen: Vec<Step>,
+    /// The heap, and how much of it the server holds for one while it is open.
+    pub holds: Option<(usize, Dist)>,
 }

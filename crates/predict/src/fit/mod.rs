@@ -7,6 +7,7 @@
 //! What always holds: the CPU of all parts, times how often they occurred, is the CPU that the process was seen to use,
 //! within [`UTILIZATION_LAW`]; else there is no model. What the recording does not determine is in `open`, by name.
 
+mod aging;
 mod classes;
 mod database;
 mod locks;
@@ -19,6 +20,7 @@ use loadline_stats::{Estimate, by_batches};
 use serde::Serialize;
 
 use crate::observe::{About, Observed};
+pub use aging::Aging;
 pub use classes::{Class, Counts, Part, route};
 pub use database::Database;
 pub use locks::HeldLock;

@@ -5,6 +5,7 @@ use loadline_stats::law::{self, Fitted, Shape};
 use loadline_stats::nnls;
 use serde::Serialize;
 
+use super::aging::{self, Aging};
 use super::several::{Growth, line};
 use super::{fitted, mean_of};
 use crate::observe::{Observed, Stretch};
@@ -77,10 +78,12 @@ pub struct Collections {
     /// How pauses grow with the rate of allocation, in bytes per second, if several recordings tell: from its mean, as a
     /// share of it.
     pub growth: Option<Growth>,
+    /// What becomes old, if it can be told.
+    pub aging: Option<Aging>,
 }
 
 /// A value without a law of its own.
-fn constant(mean: f64, ci95: f64, count: usize) -> Fitted {
+pub(super) fn constant(mean: f64, ci95: f64, count: usize) -> Fitted {
     Fitted {
         mean,
         ci95,
@@ -295,6 +298,7 @@ pub(super) fn collections(seen: &Observed, open: &mut Vec<String>) -> Option<Col
         pause: law::fit(&lengths)?,
         bytes_per_cpu_second: bytes.iter().sum::<f64>() / cpu.max(1e-9),
         growth,
+        aging: aging::aging(seen, &bytes),
     })
 }
 

@@ -130,6 +130,21 @@ pub struct Pause {
     pub heap: Option<(f64, f64)>,
 }
 
+/// What a collection of G1 left, and the connections that were open then.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Outlived {
+    /// Young still, bytes.
+    pub survivors: f64,
+    /// The old generation, bytes.
+    pub old: f64,
+    /// The heap's bound, bytes.
+    pub most: f64,
+    /// Connections that were open.
+    pub open: u32,
+    /// Of them, those that were opened since the collection before.
+    pub new: u32,
+}
+
 /// A pool of connections.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Pool {
@@ -200,6 +215,8 @@ pub struct Observed {
     pub others: Vec<Others>,
     /// Collections.
     pub pauses: Vec<Pause>,
+    /// What collections left, where they tell.
+    pub outlived: Vec<Outlived>,
     /// Pools.
     pub pools: Vec<Pool>,
     /// Locks that were waited for.

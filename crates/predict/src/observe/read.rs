@@ -7,7 +7,7 @@ use loadline_trace::duckdb::{Connection, Row};
 use loadline_trace::{Meta, Trace};
 
 use super::cpu::Thread;
-use super::{About, Handshake, Observed, Others, Overheads, Pause, Pool, Request};
+use super::{About, Handshake, Observed, Others, Outlived, Overheads, Pause, Pool, Request};
 
 /// Reads what a model needs.
 pub fn read(trace: &Trace) -> Result<Observed> {
@@ -24,6 +24,7 @@ pub fn read(trace: &Trace) -> Result<Observed> {
         overheads: overheads(&db, &threads, &known)?,
         others: others(meta, &threads, &known),
         pauses: pauses(&db, meta)?,
+        outlived: outlived(&db)?,
         pools: pools(&db)?,
         locks: super::locks::read(&db, meta)?,
         most_workers: number(
@@ -367,6 +368,29 @@ fn pauses(db: &Connection, meta: &Meta) -> Result<Vec<Pause>> {
                 begin: (r.get::<_, i64>(0)? - meta.begin_ns) as f64 * SECOND,
                 length: r.get::<_, i64>(1)? as f64 * SECOND,
                 heap: heap.map(|(before, after)| (before as f64, after as f64)),
+            })
+        },
+    )
+}
+
+/// Of G1 alone: what other collectors make of what they find is not modelled. The first has none before it.
+fn outlived(db: &Connection) -> Result<Vec<Outlived>> {
+    rows(
+        db,
+        "WITH c AS (SELECT ts_ns, lag(ts_ns) OVER (ORDER BY ts_ns) AS before, survivors, old, most
+                    FROM (PIVOT (FROM counters WHERE scope = 'heap') ON name IN ('survivors_bytes' AS survivors, 'old_bytes' AS old,
+                          'max_bytes' AS most) USING max(value) GROUP BY ts_ns)
+                    WHERE EXISTS (FROM vm WHERE name LIKE 'G1 %'))
+         SELECT any_value(survivors), any_value(old), any_value(most), count(s.id), count(*) FILTER (s.begin_ns > before)
+         FROM c LEFT JOIN spans s ON s.kind = 'connection' AND s.begin_ns <= ts_ns AND s.end_ns > ts_ns
+         WHERE before IS NOT NULL GROUP BY ts_ns ORDER BY ts_ns",
+        |r| {
+            Ok(Outlived {
+                survivors: r.get(0)?,
+                old: r.get(1)?,
+                most: r.get(2)?,
+                open: r.get::<_, i64>(3)? as u32,
+                new: r.get::<_, i64>(4)? as u32,
             })
         },
     )

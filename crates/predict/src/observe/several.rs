@@ -33,6 +33,7 @@ pub fn end_to_end(recordings: &[(&Observed, f64)]) -> Observed {
         served(&mut all, one, begin, factor);
         overheads(&mut all.overheads, &one.overheads, factor);
         others(&mut all.others, &one.others, (first, rows), factor);
+        all.outlived.extend(&one.outlived);
         all.pauses.extend(one.pauses.iter().cloned().map(|mut p| {
             p.begin += begin;
             p.length *= factor;

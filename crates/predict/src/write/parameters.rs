@@ -70,6 +70,16 @@ impl Parameters<'_> {
         );
     }
 
+    /// A number of bytes, without a law.
+    pub(super) fn fitted_bytes(&mut self, name: &str, f: &Fitted, what: &str) {
+        let _ = writeln!(
+            self.0,
+            "{name} = {{ default = \"{}B\", ci95 = \"{}B\", range = [0, 1e12], help = \"{what}\" }}",
+            digits(f.mean.round()),
+            digits(f.ci95.round())
+        );
+    }
+
     pub(super) fn heading(&mut self, text: &str) {
         let _ = writeln!(self.0, "# {text}");
     }
@@ -312,10 +322,14 @@ fn besides(p: &mut Parameters<'_>, fit: &Fit) {
         p.fitted("pause", &g.pause, "pause of a collection");
         p.given(
             "young",
-            &format!("\"{}B\"", digits(g.young.mean.round())),
+            &format!(
+                "\"{}B\"",
+                digits(g.aging.as_ref().map_or(g.young.mean, |a| a.young).round())
+            ),
             "[1, 1e12]",
             &format!(
-                "bytes allocated between two collections; {} were seen",
+                "bytes allocated between two collections{}; {} were seen",
+                if g.aging.is_some() { " at most" } else { "" },
                 g.count
             ),
         );
@@ -325,6 +339,32 @@ fn besides(p: &mut Parameters<'_>, fit: &Fit) {
             "[0, 1e12]",
             "bytes allocated per second of CPU of a request",
         );
+        if let Some(a) = &g.aging {
+            let bytes = |value: f64| format!("\"{}B\"", digits(value.round()));
+            p.given(
+                "heap",
+                &bytes(a.most),
+                "[1, 1e13]",
+                "the heap's bound, in bytes",
+            );
+            p.given(
+                "old",
+                &bytes(a.old),
+                "[0, 1e13]",
+                "bytes of it that are old for good",
+            );
+            p.fitted_bytes(
+                "connection_holds",
+                &a.holds,
+                &format!("bytes that outlive a collection, per connection that is open; mean of {} collections", a.holds.count),
+            );
+            p.given(
+                "mark_cpu",
+                &format!("\"{}s\"", digits(a.mark_cpu)),
+                "[0, 100]",
+                "CPU of marking a heap that is full; not recorded: what it took on other machines",
+            );
+        }
         if let Some(c) = &g.growth {
             p.estimate(
                 "pause_growth",

@@ -24,9 +24,13 @@ pub(super) fn machines(out: &mut String, fit: &Fit) {
             "",
             |_| "growth = \"pause_growth\"\ngrowth_at = \"pause_at\"\n",
         );
+        let aging = c.aging.as_ref().map_or(
+            "",
+            |_| "max = \"heap\"\nold = \"old\"\nmark_cpu = \"mark_cpu\"\n",
+        );
         let _ = writeln!(
             out,
-            "[heaps.java]\nmachine = \"server\"\nyoung = \"young\"\ncpu = \"{}\"\nthreads = 1\n{growth}",
+            "[heaps.java]\nmachine = \"server\"\nyoung = \"young\"\ncpu = \"{}\"\nthreads = 1\n{growth}{aging}",
             drawn("pause", &c.pause)
         );
     }

@@ -68,10 +68,16 @@ pub(super) fn visitors(out: &mut String, fit: &Fit) {
                 .collect();
             format!("{{ by_class = {{ {} }} }}", arms.join(", "))
         };
+        let ages = fit.collections.as_ref().is_some_and(|c| c.aging.is_some());
+        let holds = if ages {
+            "heap = \"java\", holds = \"connection_holds\", "
+        } else {
+            ""
+        };
         let _ = writeln!(
             out,
             "# Every class is asked for in the same way: over a connection that is kept, or opened.\n[classes.{}]\n{timeout}program = [\n  \
-             {{ keep_alive = \"web\", requests = \"per_connection\", open = [ {} ],\n    reopen = [ {} ] }},\n  \
+             {{ keep_alive = \"web\", requests = \"per_connection\", {holds}open = [ {} ],\n    reopen = [ {} ] }},\n  \
              {AT_CLIENT}, {{ wait = \"network\" }}, {call}, {{ wait = \"network\" }}\n]\n",
             c.name,
             open("resume_first"),

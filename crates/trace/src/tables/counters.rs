@@ -12,7 +12,7 @@ pub struct CounterInfo {
 }
 
 /// The name space of `counters`. Nothing else is written there.
-pub const COUNTERS: [CounterInfo; 33] = {
+pub const COUNTERS: [CounterInfo; 35] = {
     const fn counter(scopes: &'static str, name: &'static str, doc: &'static str) -> CounterInfo {
         CounterInfo { scopes, name, doc }
     }
@@ -107,9 +107,19 @@ pub const COUNTERS: [CounterInfo; 33] = {
             "Connections that were dropped on their way into such a queue, those included; grows.",
         ),
         counter(
-            "process",
-            "heap_used_bytes",
-            "Java heap in use. Not filled by 0.1.",
+            "heap",
+            "survivors_bytes",
+            "After each collection: of young objects, those that outlived it and are young still. Only of collectors that have survivor spaces (Serial, Parallel, G1).",
+        ),
+        counter(
+            "heap",
+            "old_bytes",
+            "After each collection: the old generation, of the same.",
+        ),
+        counter(
+            "heap",
+            "max_bytes",
+            "After each collection: the most that the heap may be, of the same.",
         ),
         counter(
             "role R",

@@ -63,7 +63,7 @@ impl Programs<'_> {
         Ok(Step::Branch(arms))
     }
 
-    /// `{ keep_alive = "web", requests = 100, idle = "20s", open = […], reopen = […] }`
+    /// `{ keep_alive = "web", requests = 100, idle = "20s", open = […], reopen = […], heap = "java", holds = "70KB" }`
     pub(super) fn keep_alive(
         &mut self,
         s: &Section<'_>,
@@ -90,8 +90,17 @@ impl Programs<'_> {
             Some(_) => self.body(s, "reopen", thread, depth)?,
             None => open.clone(),
         };
+        let heaps: Vec<&str> = self.model.heaps.iter().map(|h| h.name.as_str()).collect();
+        let heap = s.reference("heap", "heap", &heaps)?;
+        let holds = match (s.dist("holds")?, heap) {
+            (Some(bytes), Some(heap)) => Some((heap, bytes)),
+            (None, None) => None,
+            (Some(_), None) => return Err(s.wrong("holds", "of which heap? `heap` says it")),
+            (None, Some(_)) => return Err(s.wrong("heap", "how much of it? `holds` says it")),
+        };
         Ok(Step::KeepAlive(KeepAlive {
             connection,
+            holds,
             requests: s.count("requests", 1.0)?.unwrap_or(UNLIMITED),
             idle: s.seconds_or_never("idle")?.unwrap_or(f64::INFINITY),
             open,

@@ -224,6 +224,9 @@ pub mod kind {
     pub const GC_INFO: u32 = 22;
     /// The collector found an object of a chosen class dead: a = its number.
     pub const OBJECT_FREED: u32 = 23;
+    /// After a collection, where there are survivor spaces: a = survivors << 32 | old generation, b = most that the heap may be,
+    /// in units of 4 KiB.
+    pub const GC_GENERATIONS: u32 = 24;
 
     /// A connection was accepted: a = its key, b = peer port, c = peer address.
     pub const CONN_OPEN: u32 = 30;

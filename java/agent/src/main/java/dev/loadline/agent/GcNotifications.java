@@ -27,6 +27,10 @@ final class GcNotifications {
 
     private final List<NotificationEmitter> emitters = new ArrayList<>();
     private final Set<String> heapPools = new HashSet<>();
+    /** Of the collectors that have them: Serial, Parallel, G1. */
+    private final Set<String> survivorPools = new HashSet<>();
+
+    private final Set<String> oldPools = new HashSet<>();
     private final NotificationListener listener = this::tell;
 
     private GcNotifications() {}
@@ -48,6 +52,11 @@ final class GcNotifications {
         for (MemoryPoolMXBean pool : ManagementFactory.getMemoryPoolMXBeans()) {
             if (pool.getType() == MemoryType.HEAP) {
                 heapPools.add(pool.getName());
+                if (pool.getName().endsWith("Survivor Space")) {
+                    survivorPools.add(pool.getName());
+                } else if (pool.getName().endsWith("Old Gen") || pool.getName().equals("Tenured Gen")) {
+                    oldPools.add(pool.getName());
+                }
             }
         }
         for (GarbageCollectorMXBean collector : ManagementFactory.getGarbageCollectorMXBeans()) {
@@ -75,17 +84,19 @@ final class GcNotifications {
         GarbageCollectionNotificationInfo about =
                 GarbageCollectionNotificationInfo.from((CompositeData) notification.getUserData());
         GcInfo gc = about.getGcInfo();
-        long before = units(gc.getMemoryUsageBeforeGc());
-        long after = units(gc.getMemoryUsageAfterGc());
-        Emit.gcInfo(about.getGcName(), about.getGcCause(), before << 32 | after);
+        Map<String, MemoryUsage> after = gc.getMemoryUsageAfterGc();
+        long before = units(gc.getMemoryUsageBeforeGc(), heapPools);
+        Emit.gcInfo(about.getGcName(), about.getGcCause(), before << 32 | units(after, heapPools));
+        if (!survivorPools.isEmpty()) {
+            Emit.gcGenerations(units(after, survivorPools) << 32 | units(after, oldPools), Runtime.getRuntime().maxMemory() >>> UNIT_SHIFT);
+        }
     }
 
-    private long units(Map<String, MemoryUsage> usage) {
+    private static long units(Map<String, MemoryUsage> usage, Set<String> pools) {
         long bytes = 0;
-        for (Map.Entry<String, MemoryUsage> pool : usage.entrySet()) {
-            if (heapPools.contains(pool.getKey())) {
-                bytes += pool.getValue().getUsed();
-            }
+        for (String pool : pools) {
+            MemoryUsage used = usage.get(pool);
+            bytes += used == null ? 0 : used.getUsed();
         }
         return Math.min(bytes >>> UNIT_SHIFT, 0xFFFF_FFFFL);
     }

@@ -149,6 +149,10 @@ class JvmIT {
             long before = (info.b() >>> 32) * 4096;
             long after = (info.b() & 0xFFFF_FFFFL) * 4096;
             assertTrue(after > 0 && after <= before && before < 256 << 20, before + " to " + after);
+            Event generations = spool.of(Type.GC_GENERATIONS).get(0);
+            long old = (generations.a() & 0xFFFF_FFFFL) * 4096;
+            assertEquals(0, generations.a() >>> 32, "a full collection leaves nothing in the survivor spaces");
+            assertTrue(old > 0 && old <= after && after < generations.b() * 4096, old + " of " + after);
         }
     }
 

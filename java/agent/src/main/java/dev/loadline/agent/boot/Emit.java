@@ -114,6 +114,14 @@ public final class Emit {
         }
     }
 
+    /** Writes what a garbage collector with survivor spaces left in them and in the old generation, and the heap's bound. */
+    public static void gcGenerations(long sizes, long most) {
+        Session s = session;
+        if (s != null) {
+            write(s, Type.GC_GENERATIONS, 0, sizes, most);
+        }
+    }
+
     /** Writes an event of this time about the calling thread's methods: what comes often goes a short way. */
     static void method(Session s, Calls calls, long now, int type, int c, long a, long b) {
         Slot slot = calls.slot;

@@ -21,6 +21,7 @@ public final class Type {
     public static final int GC_END = 21;
     public static final int GC_INFO = 22;
     public static final int OBJECT_FREED = 23;
+    public static final int GC_GENERATIONS = 24;
     public static final int CONN_OPEN = 30;
     public static final int CONN_CLOSE = 31;
     public static final int QUEUED = 32;
