@@ -14,7 +14,7 @@ import time
 
 import guardsite
 import harness
-import predictbed
+from awake import keep_awake
 from server import cpus
 
 ON, OFF = "enforce", "off"
@@ -74,7 +74,7 @@ def measure(site, scenario, blocks, slice_s):
     order = [mode for i in range(blocks) for mode in ((OFF, ON, ON, OFF) if i % 2 == 0 else (ON, OFF, OFF, ON))]
     changes = 1 + sum(a != b for a, b in zip(order, order[1:]))
     seconds = changes * SETTLES_S + len(order) * (slice_s + 0.1)
-    awake = predictbed.keep_awake(str(cpus()[0]))
+    awake = keep_awake(str(cpus()[0]))
     refused = site.refused()
     try:
         load = guardsite.begin_load(site.port, scenario, RATE, seconds, think=THINK, seed=3)

@@ -14,8 +14,10 @@ import time
 from dataclasses import dataclass
 
 import harness
-from awake import keep_awake
+import watch
+from awake import Pace
 from server import Server, answers, free_port
+from threads import KINDS
 
 LOADLINE = harness.built("loadline")
 AGENT = harness.built("loadline-agent.jar")
@@ -81,6 +83,20 @@ def scenario(folder, walk, resume=None):
     return path
 
 
+def compilers_seconds(pid):
+    """CPU time of the JVM's compilers."""
+    ticks = 0
+    for task in os.listdir(f"/proc/{pid}/task"):
+        try:
+            with open(f"/proc/{pid}/task/{task}/stat") as f:
+                name, rest = f.read().split("(", 1)[1].rsplit(")", 1)
+        except FileNotFoundError:
+            continue  # It has ended.
+        if name.startswith(KINDS["jit"]):
+            ticks += sum(map(int, rest.split()[11:13]))
+    return ticks / watch.TICKS
+
+
 def start(program, options):
     """On all CPUs first: the JVM chooses its collector and compiler threads by what it sees, and the JIT has help."""
     java = ["java", *HEAP, f"-javaagent:{AGENT}", "-jar", program.jar]
@@ -92,6 +108,10 @@ def start(program, options):
     return answers(server, program.jar)
 
 
+class NoAnswer(Exception):
+    """The generator found no server: one that was overloaded may serve nobody for minutes."""
+
+
 class Bed:
     """A warm server, on CPU 0 to begin with. `options` are its own. Use it in a `with`."""
 
@@ -100,7 +120,7 @@ class Bed:
         self.program, self.cpus = program, "0,1"
         self.server = start(program, options)
         self.started = f"{self.server.pid} at {time.time():.0f}"
-        self.awake = keep_awake(self.cpus)
+        self.pace = Pace(self.cpus)
         try:
             self.probe = self.begin(warm, again)
         except BaseException:  # nobody enters what was not made: what runs by now would go on
@@ -122,16 +142,11 @@ class Bed:
         """Moves the server there, unless it is there; sessions per second of a closed load that it settles under."""
         if cpus == self.cpus:
             return None
-        self.end_spinners()
+        self.pace.close()
         self.cpus = cpus
         self.server.pin(cpus)
-        self.awake = keep_awake(cpus)
+        self.pace = Pace(cpus)
         return self.closed(settle)
-
-    def end_spinners(self):
-        for spinner in self.awake:
-            spinner.kill()
-            spinner.wait()
 
     def generator(self, scenario_file, *arguments):
         on = ["taskset", "-c", "1"] if self.cpus != "0,1" else []
@@ -147,14 +162,16 @@ class Bed:
         return sessions / load["seconds"]
 
     def warm(self, at_most, each=10):
-        """Until its CPU time per session no longer falls, as `loadline characterize` warms a server."""
-        costs, begin = [], time.monotonic()
-        while time.monotonic() - begin < at_most:
-            used, seconds = self.server.cpu_seconds(), min(each, at_most)
+        """Until its CPU time per session has not fallen in two turns and its compilers have next to nothing to do: what is
+        recorded before that is half as dear again as what is measured later."""
+        least, still, begin = float("inf"), 0, time.monotonic()
+        while time.monotonic() - begin < at_most and still < 2:
+            used, compiled, seconds = self.server.cpu_seconds(), compilers_seconds(self.server.pid), min(each, at_most)
             sessions = self.closed(seconds) * seconds
-            costs.append((self.server.cpu_seconds() - used) / sessions)
-            if len(costs) > 3 and costs[-1] > 0.98 * min(costs[-3:-1]):
-                break
+            cost = (self.server.cpu_seconds() - used) / sessions
+            compiling = (compilers_seconds(self.server.pid) - compiled) / seconds
+            still = still + 1 if cost > 0.98 * least and compiling < 0.05 else 0
+            least = min(least, cost)
 
     def idle(self, at_most=90):
         """Waits until it has done what it still had to do: a reference beside it would tell of its load, not of the host."""
@@ -166,8 +183,8 @@ class Bed:
                 return
 
     def at(self, rate, seconds, warmup, seed, resume=None, trace=None):
-        """What the generator saw at this many new sessions per second, the server's CPU per second, and the references
-        before and after, beside an idle server; recorded meanwhile if `trace` says where to."""
+        """What the generator saw at this many new sessions per second, the server's CPU per second, the pace of its CPUs meanwhile, and
+        the references before and after, beside an idle server; recorded meanwhile if `trace` says where to."""
         self.idle()
         before = reference()
         path = scenario(self.folder.name, self.program.walk, resume) if resume is not None else self.plain
@@ -179,12 +196,12 @@ class Bed:
             if trace:
                 recorder = subprocess.Popen(["taskset", "-c", "1", LOADLINE, "record", "--pid", str(self.server.pid), "-o", trace, "-d", f"{seconds - 1}s"],
                                             stderr=subprocess.PIPE, text=True)
-            used, begin = self.server.cpu_seconds(), time.monotonic()
+            used, begin, pace = self.server.cpu_seconds(), time.monotonic(), self.pace.now()
             time.sleep(seconds - 0.3)
-            cpu = (self.server.cpu_seconds() - used) / (time.monotonic() - begin)
+            cpu, pace = (self.server.cpu_seconds() - used) / (time.monotonic() - begin), self.pace.since(pace)
             told, said = generator.communicate(timeout=60)
             if not told:
-                raise RuntimeError(f"no load: {said[-800:]}")
+                raise NoAnswer(said[-800:].strip())
             load = json.loads(told)
             if recorder:
                 _, said = recorder.communicate(timeout=60)
@@ -199,12 +216,12 @@ class Bed:
         # Sessions come at random: what came is what a prediction is of.
         rate = load["sessions"]["started"] / load["seconds"]
         self.idle()
-        return {"start": self.started, "rate": rate, "cpu": cpu, "reference": [before, reference()], "load": load}
+        return {"start": self.started, "rate": rate, "cpu": cpu, "pace": pace, "reference": [before, reference()], "load": load}
 
     def __enter__(self):
         return self
 
     def __exit__(self, *_):
-        self.end_spinners()
+        self.pace.close()
         self.server.close()
         self.folder.cleanup()

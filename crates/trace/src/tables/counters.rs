@@ -12,7 +12,7 @@ pub struct CounterInfo {
 }
 
 /// The name space of `counters`. Nothing else is written there.
-pub const COUNTERS: [CounterInfo; 35] = {
+pub const COUNTERS: [CounterInfo; 36] = {
     const fn counter(scopes: &'static str, name: &'static str, doc: &'static str) -> CounterInfo {
         CounterInfo { scopes, name, doc }
     }
@@ -105,6 +105,11 @@ pub const COUNTERS: [CounterInfo; 35] = {
             "network",
             "listen_drops",
             "Connections that were dropped on their way into such a queue, those included; grows.",
+        ),
+        counter(
+            "process",
+            "heap_used_bytes",
+            "Java heap in use. Only in what was imported from JFR.",
         ),
         counter(
             "heap",
