@@ -155,8 +155,9 @@ class Bed:
 
     def closed(self, seconds, users=16):
         """Sessions per second of users who do not think: what the site can do at most."""
-        out = subprocess.run(self.generator(self.plain, "--users", users, "--think", "0", "-d", f"{seconds}s"),
-                             capture_output=True, text=True, check=True)
+        out = subprocess.run(self.generator(self.plain, "--users", users, "--think", "0", "-d", f"{seconds}s"), capture_output=True, text=True)
+        if not out.stdout:
+            raise NoAnswer(out.stderr[-800:].strip())
         load = json.loads(out.stdout)
         sessions = load["sessions"]["completed"] + load["sessions"]["broken"] + 0.5 * load["sessions"]["active_at_end"]
         return sessions / load["seconds"]

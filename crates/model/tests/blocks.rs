@@ -564,6 +564,12 @@ fn where_connections_hold_memory_collections_grow_faster_than_the_load() {
 fn a_heap_that_nothing_is_held_of_is_collected_as_one_that_does_not_age() {
     let plain = aging(20, "", "");
     let aged = aging(20, "max = \"200MB\"", ", heap = \"h\", holds = \"0B\"");
-    let of = |a: &Answer| a.stations.get("h").expect("a heap").throughput.map(|t| t.value);
+    let of = |a: &Answer| {
+        a.stations
+            .get("h")
+            .expect("a heap")
+            .throughput
+            .map(|t| t.value)
+    };
     assert_eq!(of(&plain), of(&aged));
 }

@@ -40,7 +40,8 @@ struct Cohort {
 
 impl Cohort {
     fn young(&self) -> f64 {
-        self.bytes * (1.0 - self.old)
+        // Sums of many additions and subtractions may end a little below 0.
+        (self.bytes * (1.0 - self.old)).max(0.0)
     }
 }
 
@@ -147,7 +148,7 @@ impl Generations {
                 (excess - capacity).clamp(0.0, is)
             };
             if promoted > 0.0 {
-                cohort.old += promoted / cohort.bytes;
+                cohort.old = (cohort.old + promoted / cohort.bytes).min(1.0);
                 became_old += promoted;
             }
             excess -= promoted;
@@ -258,6 +259,36 @@ mod tests {
             g.release(held);
         }
         assert!(g.survivors().abs() < 1e-3 && (g.old - 100.0 * MB).abs() < 1.0);
+    }
+
+    #[test]
+    fn whoever_comes_and_goes_it_stays_a_heap() {
+        let mut g = of(512.0, 100.0, 300.0);
+        let mut state = 1u64;
+        let mut uniform = || {
+            state = state
+                .wrapping_mul(6364136223846793005)
+                .wrapping_add(1442695040888963407);
+            (state >> 11) as f64 / (1u64 << 53) as f64
+        };
+        let mut held: Vec<Held> = Vec::new();
+        for turn in 0..300_000 {
+            if uniform() < 0.5 || held.is_empty() {
+                held.push(g.hold(81_147.0 * 1e3 * uniform().powi(8)));
+            } else {
+                let which = (uniform() * held.len() as f64) as usize;
+                g.release(held.swap_remove(which.min(held.len() - 1)));
+            }
+            if turn % 50 == 0 && g.collected(g.eden()) {
+                g.marked();
+            }
+            assert!(g.survivors() >= 0.0 && g.eden() > 0.0, "{g:?}");
+        }
+        held.into_iter().for_each(|h| g.release(h));
+        assert!(
+            g.survivors() == 0.0 && (g.old - 100.0 * MB).abs() < 1e3,
+            "{g:?}"
+        );
     }
 
     #[test]
