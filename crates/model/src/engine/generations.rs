@@ -133,50 +133,55 @@ impl Generations {
 
     /// A collection of the young generation is over, before which so much had been allocated; whether marking begins.
     pub(super) fn collected(&mut self, allocated: f64) -> bool {
-        let young = self.survivors() + allocated;
         let copied = self.survivors();
-        // The age of a cohort is how many collections it has outlived before this one.
-        let count = self.cohorts.len();
+        let survive = copied / (copied + allocated).max(1.0);
         let capacity = (self.eden + copied) / SURVIVOR_RATIO;
-        let mut excess = copied;
-        let mut became_old = 0.0;
-        for (i, cohort) in self.cohorts.iter_mut().enumerate() {
-            let is = cohort.young();
-            let promoted = if count - 1 - i >= self.threshold {
-                is
-            } else {
-                (excess - capacity).clamp(0.0, is)
-            };
-            if promoted > 0.0 {
-                cohort.old = (cohort.old + promoted / cohort.bytes).min(1.0);
-                became_old += promoted;
-            }
-            excess -= promoted;
-        }
-        self.old += became_old;
+        let became_old = self.promote(copied, capacity);
         self.cohorts.push_back(Cohort::default());
         self.threshold = self.next_threshold(capacity * TARGET_SURVIVOR);
-        let free = self.most * (1.0 - RESERVE) - self.old - self.garbage - self.survivors();
-        let survive = if young > 0.0 { copied / young } else { 0.0 };
-        let fits = (free - SAFETY * survive * self.survivors()) / (1.0 + SAFETY * survive);
-        let least = LEAST_YOUNG * self.most;
-        let wanted = fits
-            .min(self.young - self.survivors())
-            .max(least.min(self.young));
-        if self.mixed > 0 {
-            self.mixed -= 1;
-        }
+        let room = self.room(survive);
+        self.mixed = self.mixed.saturating_sub(1);
         self.eden = if self.mixed > 0 {
-            least.min(wanted)
+            room.min(LEAST_YOUNG * self.most)
         } else {
-            wanted
+            room
         };
-        let start = self.most * (1.0 - RESERVE - WASTE) - wanted - self.survivors() - became_old;
+        // What is allocated and becomes old while it is marked has to have room as well.
+        let start = self.most * (1.0 - RESERVE - WASTE) - room - self.survivors() - became_old;
         let begins = self.marking.is_none() && self.mixed == 0 && self.old + self.garbage > start;
         if begins {
             self.marking = Some(self.garbage);
         }
         begins
+    }
+
+    /// Makes old what has the age for it, and what the survivor spaces have no room for, the oldest first; how much that was.
+    fn promote(&mut self, copied: f64, capacity: f64) -> f64 {
+        let youngest = self.cohorts.len() - 1;
+        let mut stays = copied;
+        for (i, cohort) in self.cohorts.iter_mut().enumerate() {
+            let young = cohort.young();
+            let promoted = if youngest - i >= self.threshold {
+                young
+            } else {
+                (stays - capacity).clamp(0.0, young)
+            };
+            if promoted > 0.0 {
+                cohort.old = (cohort.old + promoted / cohort.bytes).min(1.0);
+                stays -= promoted;
+            }
+        }
+        self.old += copied - stays;
+        copied - stays
+    }
+
+    /// What may be allocated until the next collection, if this share of what is young outlives it.
+    fn room(&self, survive: f64) -> f64 {
+        let survivors = self.survivors();
+        let free = self.most * (1.0 - RESERVE) - self.old - self.garbage - survivors;
+        let fits = (free - SAFETY * survive * survivors) / (1.0 + SAFETY * survive);
+        let least = (LEAST_YOUNG * self.most).min(self.young);
+        fits.min(self.young - survivors).max(least)
     }
 
     /// The oldest age that the survivor spaces have room for.

@@ -29,7 +29,8 @@ pub struct Aging {
     pub mark_cpu: f64,
 }
 
-/// `None` where it is not G1, or too few connections were open to say what one holds. `young` are the bytes allocated before each collection.
+/// `None` where it is not G1, or too few connections were open to say what one holds. `young` are the bytes that were
+/// allocated before each collection.
 pub(super) fn aging(seen: &Observed, young: &[f64]) -> Option<Aging> {
     let all = &seen.outlived;
     let most = all.last()?.most;

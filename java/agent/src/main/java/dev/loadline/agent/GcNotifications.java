@@ -88,7 +88,8 @@ final class GcNotifications {
         long before = units(gc.getMemoryUsageBeforeGc(), heapPools);
         Emit.gcInfo(about.getGcName(), about.getGcCause(), before << 32 | units(after, heapPools));
         if (!survivorPools.isEmpty()) {
-            Emit.gcGenerations(units(after, survivorPools) << 32 | units(after, oldPools), Runtime.getRuntime().maxMemory() >>> UNIT_SHIFT);
+            long most = Runtime.getRuntime().maxMemory() >>> UNIT_SHIFT;
+            Emit.gcGenerations(units(after, survivorPools) << 32 | units(after, oldPools), most);
         }
     }
 
