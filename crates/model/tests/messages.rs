@@ -59,6 +59,26 @@ fn every_message_names_the_line_and_the_remedy() {
             ],
         ),
         (
+            &format!(
+                "[machines.a]\n[heaps.h]\nmachine = \"a\"\nyoung = 1\ncpu = 1\nold = 2\n{class}"
+            ),
+            &["m.toml:6: heaps.h.old: of which heap? `max` says how large it is"],
+        ),
+        (
+            &format!(
+                "[machines.a]\n[heaps.h]\nmachine = \"a\"\nyoung = 1\ncpu = 1\nmode = \"concurrent\"\nmax = 9\n{class}"
+            ),
+            &["m.toml:7: heaps.h.max: a concurrent collector"],
+        ),
+        (
+            "[machines.a]\n[heaps.h]\nmachine = \"a\"\nyoung = 1\ncpu = 1\n[classes.request]\nrate = 1\n\
+             program = [ { keep_alive = \"web\", open = [], heap = \"h\", holds = 1 }, { wait = 1 } ]\n",
+            &[
+                "m.toml:8:",
+                "heap: nothing grows old in it: it has no `max`",
+            ],
+        ),
+        (
             "[classes.request]\nrate = 1\nprogram = [ { keep_alive = \"web\", open = [], holds = \"1kB\" }, { wait = 1 } ]\n",
             &["m.toml:3:", "holds: of which heap? `heap` says it"],
         ),

@@ -64,3 +64,43 @@ fn a_wait_for_a_lock_lasts_until_its_owner_lets_go() {
     );
     assert_eq!(ms(seen.requests[0].lock), 40.0);
 }
+
+/// Three collections; of the second and third it is known what came before. Connections are open from 10 ms on, one more from
+/// 250 ms on, and that one until 350 ms.
+#[test]
+fn what_outlived_a_collection_stands_beside_the_connections_that_were_open() {
+    const UNITS: u64 = 4096;
+    let mut r = Recording::new(0, 1000 * MS);
+    let a = &mut r.agent;
+    a.event(11, 2 * MS, ev::THREAD, 31, 0, "exec");
+    a.event(11, 10 * MS, ev::CONN_OPEN, 7, 5000, "127.0.0.1");
+    a.event(11, 250 * MS, ev::CONN_OPEN, 8, 5001, "127.0.0.1");
+    a.event(11, 350 * MS, ev::CONN_CLOSE, 8, 0, "");
+    for at in [100, 300, 500] {
+        a.event(12, at * MS, ev::GC_START, 0, 0, "");
+        a.event(12, (at + 10) * MS, ev::GC_END, 0, 0, "");
+        let sizes = (at as u64) << 32 | 3;
+        a.event(
+            13,
+            (at + 11) * MS,
+            ev::GC_INFO,
+            0,
+            sizes,
+            "G1 Young Generation",
+        );
+        a.event(13, (at + 11) * MS, ev::GC_GENERATIONS, sizes, 100, "");
+    }
+    let dir = tempfile::tempdir().expect("a directory");
+    r.write(dir.path()).expect("spools");
+    build(dir.path(), false, &mut |_, _| {}).expect("a trace");
+    let seen = read(&Trace::open(dir.path()).expect("it opens")).expect("it is read");
+    let told: Vec<_> = seen
+        .outlived
+        .iter()
+        .map(|o| {
+            let units = [o.survivors, o.old, o.most].map(|bytes| bytes as u64 / UNITS);
+            (units, o.open, o.new)
+        })
+        .collect();
+    assert_eq!(told, [([300, 3, 100], 2, 1), ([500, 3, 100], 1, 0)]);
+}

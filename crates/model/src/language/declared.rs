@@ -292,8 +292,20 @@ fn heap(name: String, s: &Section<'_>, model: &Model) -> Result<Heap, LoadError>
 
 fn aging(s: &Section<'_>) -> Result<Option<Aging>, LoadError> {
     let Some(most) = s.number("max", 1.0, ANY)? else {
-        return Ok(None);
+        let needs = ["old", "mark_cpu"]
+            .into_iter()
+            .find(|key| s.node(key).is_some());
+        return match needs {
+            Some(key) => Err(s.wrong(key, "of which heap? `max` says how large it is")),
+            None => Ok(None),
+        };
     };
+    if s.text("mode")?.as_deref() == Some("concurrent") {
+        return Err(s.wrong(
+            "max",
+            "a concurrent collector is none whose objects grow old as in G1",
+        ));
+    }
     let old = s.number("old", 0.0, ANY)?.unwrap_or(0.0);
     if old >= most {
         return Err(s.wrong(

@@ -26,7 +26,7 @@ pub(super) fn machines(out: &mut String, fit: &Fit) {
         );
         let aging = c.aging.as_ref().map_or(
             "",
-            |_| "max = \"heap\"\nold = \"old\"\nmark_cpu = \"mark_cpu\"\n",
+            |_| "max = \"heap_max\"\nold = \"heap_old\"\nmark_cpu = \"mark_cpu\"\n",
         );
         let _ = writeln!(
             out,

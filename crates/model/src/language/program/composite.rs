@@ -63,7 +63,7 @@ impl Programs<'_> {
         Ok(Step::Branch(arms))
     }
 
-    /// `{ keep_alive = "web", requests = 100, idle = "20s", open = […], reopen = […], heap = "java", holds = "70KB" }`
+    /// `{ keep_alive = "web", requests = 100, idle = "20s", open = […], reopen = […], heap = "java", holds = "70kB" }`
     pub(super) fn keep_alive(
         &mut self,
         s: &Section<'_>,
@@ -93,6 +93,9 @@ impl Programs<'_> {
         let heaps: Vec<&str> = self.model.heaps.iter().map(|h| h.name.as_str()).collect();
         let heap = s.reference("heap", "heap", &heaps)?;
         let holds = match (s.dist("holds")?, heap) {
+            (Some(_), Some(heap)) if self.model.heaps[heap].aging.is_none() => {
+                return Err(s.wrong("heap", "nothing grows old in it: it has no `max`"));
+            }
             (Some(bytes), Some(heap)) => Some((heap, bytes)),
             (None, None) => None,
             (Some(_), None) => return Err(s.wrong("holds", "of which heap? `heap` says it")),
