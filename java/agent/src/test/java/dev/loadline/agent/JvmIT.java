@@ -135,7 +135,7 @@ class JvmIT {
             recorder.record(target.pid());
             target.tell("gc");
             Spool spool = recorder.read();
-            for (int i = 0; i < 100 && spool.of(Type.GC_INFO).isEmpty(); i++) {
+            for (int i = 0; i < 100 && spool.of(Type.GC_GENERATIONS).isEmpty(); i++) {
                 Thread.sleep(20);
                 spool = recorder.read();
             }

@@ -68,6 +68,7 @@ public final class Rehearsal {
         } finally {
             Emit.toNobody();
             Emit.SLOTS.remove();
+            MethodProbes.forgetThread(); // it has the place to write as well
         }
     }
 
