@@ -14,10 +14,9 @@ import time
 from dataclasses import dataclass
 
 import harness
-import watch
 from awake import Pace
 from server import Server, answers, free_port
-from threads import KINDS
+from threads import by_thread
 
 LOADLINE = harness.built("loadline")
 AGENT = harness.built("loadline-agent.jar")
@@ -85,16 +84,7 @@ def scenario(folder, walk, resume=None):
 
 def compilers_seconds(pid):
     """CPU time of the JVM's compilers."""
-    ticks = 0
-    for task in os.listdir(f"/proc/{pid}/task"):
-        try:
-            with open(f"/proc/{pid}/task/{task}/stat") as f:
-                name, rest = f.read().split("(", 1)[1].rsplit(")", 1)
-        except FileNotFoundError:
-            continue  # It has ended.
-        if name.startswith(KINDS["jit"]):
-            ticks += sum(map(int, rest.split()[11:13]))
-    return ticks / watch.TICKS
+    return sum(seconds for _, kind, seconds in by_thread(pid) if kind == "jit")
 
 
 def start(program, options):
@@ -110,6 +100,11 @@ def start(program, options):
 
 class NoAnswer(Exception):
     """The generator found no server: one that was overloaded may serve nobody for minutes."""
+
+
+def no_load(said):
+    """What a generator that printed nothing means."""
+    return NoAnswer(said[-800:].strip()) if "nothing answers" in said else RuntimeError(f"no load: {said[-800:]}")
 
 
 class Bed:
@@ -157,7 +152,7 @@ class Bed:
         """Sessions per second of users who do not think: what the site can do at most."""
         out = subprocess.run(self.generator(self.plain, "--users", users, "--think", "0", "-d", f"{seconds}s"), capture_output=True, text=True)
         if not out.stdout:
-            raise NoAnswer(out.stderr[-800:].strip())
+            raise no_load(out.stderr)
         load = json.loads(out.stdout)
         sessions = load["sessions"]["completed"] + load["sessions"]["broken"] + 0.5 * load["sessions"]["active_at_end"]
         return sessions / load["seconds"]
@@ -202,7 +197,7 @@ class Bed:
             cpu, pace = (self.server.cpu_seconds() - used) / (time.monotonic() - begin), self.pace.since(pace)
             told, said = generator.communicate(timeout=60)
             if not told:
-                raise NoAnswer(said[-800:].strip())
+                raise no_load(said)
             load = json.loads(told)
             if recorder:
                 _, said = recorder.communicate(timeout=60)

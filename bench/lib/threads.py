@@ -29,6 +29,16 @@ def _read(path):
         return None  # the thread has ended
 
 
+def by_thread(pid):
+    """(id, kind, CPU seconds so far) of each of its threads."""
+    for tid in os.listdir(f"/proc/{pid}/task"):
+        stat = _read(f"/proc/{pid}/task/{tid}/stat")
+        if stat is not None:
+            name = stat[stat.index("(") + 1:stat.rindex(")")]
+            fields = stat.rsplit(")", 1)[1].split()
+            yield tid, kind_of(name), (int(fields[11]) + int(fields[12])) / watch.TICKS
+
+
 class Sampler:
     """Samples a process from its start until close(). What a thread used since it was last seen alive goes to `other`."""
 
@@ -49,14 +59,9 @@ class Sampler:
             self._over.wait(PERIOD_S)
 
     def _sample(self):
-        now, folder = time.monotonic(), f"/proc/{self.pid}/task"
-        for tid in os.listdir(folder):
-            stat = _read(f"{folder}/{tid}/stat")
-            if stat is None:
-                continue
-            name = stat[stat.index("(") + 1:stat.rindex(")")]
-            fields = stat.rsplit(")", 1)[1].split()
-            self._seen[tid] = (kind_of(name), (int(fields[11]) + int(fields[12])) / watch.TICKS)
+        now = time.monotonic()
+        for tid, kind, seconds in by_thread(self.pid):
+            self._seen[tid] = (kind, seconds)
         total = watch.cpu_seconds(self.pid)
         used = dict.fromkeys(KINDS, 0.0)
         for kind, seconds in self._seen.values():
