@@ -9,8 +9,8 @@ import java.util.List;
 
 /** What HotSpot's optimising compiler made of the methods of some types, and what of it was thrown away, by its own log. */
 public final class Compiled {
-    private static final int TURNS = 60;
-    /** Turns since it was compiled: what is compiled again at first is so by then. */
+    private static final int TURNS = 80;
+    /** Turns since it was compiled in which nothing was thrown away: what is compiled again at first is so by then. */
     private static final int SETTLED = 5;
 
     private final Path log;
@@ -28,15 +28,16 @@ public final class Compiled {
         return "-Xlog:jit+compilation=debug:file=" + log;
     }
 
-    /** Has it work until a method was compiled for good, and some turns more. */
+    /** Has it work until a method was compiled for good and nothing is thrown away any more. */
     public void warm(String method, Work work) throws Exception {
         int settled = 0;
         for (int turn = 0; turn < TURNS && settled < SETTLED; turn++) {
             work.run();
-            settled += lines().stream().anyMatch(line -> line.matches(optimised) && line.contains(method)) ? 1 : 0;
+            boolean isHot = lines().stream().anyMatch(line -> line.matches(optimised) && line.contains(method));
+            settled = isHot && thrownAway().isEmpty() ? settled + 1 : 0;
+            read = lines().size();
         }
-        assertEquals(SETTLED, settled, "turns after HotSpot compiled " + method + "for good");
-        read = lines().size();
+        assertEquals(SETTLED, settled, "turns without a change after HotSpot compiled " + method + "for good");
     }
 
     /** What was thrown away since. */
