@@ -14,7 +14,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Teams follow the CPUs that they are given, here by a source that the tests provide. */
-@Timeout(60)
+// A thread for each: how short a thread's last regions were decides whether its next one asks.
+@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class CpusAtHandTest {
     /** Found by the runtime through META-INF/services. */
     public static final class Given implements CpuSource {
@@ -49,6 +50,32 @@ class CpusAtHandTest {
             assertEquals(cpus, size());
             assertEquals(cpus, Omp.getNumProcs());
             assertEquals(cpus, Omp.getMaxThreads());
+        }
+    }
+
+    /** After regions that were short enough to be begun without a look at the clock, too. */
+    @Test
+    void a_question_is_answered_for_now() throws Exception {
+        Given.cpus = 4;
+        for (int i = 0; i < 100_000; i++) {
+            Run.parallel("test", 1, true, m -> { });
+        }
+        for (int cpus : new int[] {3, 1, 4, 2, 5, 1, 6, 2, 4, 1}) {
+            Given.cpus = cpus;
+            Thread.sleep(2);
+            assertEquals(cpus, Omp.getMaxThreads());
+        }
+    }
+
+    /** And is no region: the next one asks all the same. */
+    @Test
+    void who_asks_makes_the_next_region_no_older() throws Exception {
+        for (int round = 0; round < 200; round++) {
+            Given.cpus = 1 + round % 3;
+            assertEquals(Given.cpus, size());
+            for (int i = 0; i < 20; i++) {
+                assertEquals(Given.cpus, Omp.getMaxThreads());
+            }
         }
     }
 

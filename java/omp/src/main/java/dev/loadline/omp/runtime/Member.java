@@ -86,10 +86,19 @@ public final class Member extends LoopMember {
 
     /** How large the region becomes that this member is about to fork. */
     int sizeOfNext(int requested, boolean active) {
-        if (!active || team.activeLevels() >= Controls.maxActiveLevels()) {
-            return 1;
-        }
-        int cpus = nested.cpusToUse();
+        return active && mayFork() ? size(requested, nested.cpusOfNext()) : 1;
+    }
+
+    /** How large that region were as the CPUs are now: for who begins none, or is in it. */
+    int sizeNow(int requested) {
+        return mayFork() ? size(requested, nested.cpusToUse(System.nanoTime())) : 1;
+    }
+
+    private boolean mayFork() {
+        return team.activeLevels() < Controls.maxActiveLevels();
+    }
+
+    private int size(int requested, int cpus) {
         return Controls.size(requested != 0 ? requested : wanted(), cpus, team.around(), Controls.dynamic(), Settings.OF_PROCESS.threadLimit());
     }
 
@@ -112,7 +121,7 @@ public final class Member extends LoopMember {
     /** @return how large a region would become that began here */
     public int maxThreads() {
         nested();
-        return sizeOfNext(0, true);
+        return sizeNow(0);
     }
 
     /** @return regions around this one, itself included */

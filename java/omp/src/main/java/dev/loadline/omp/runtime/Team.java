@@ -98,21 +98,26 @@ public final class Team {
     }
 
     /**
-     * The CPUs at hand, and no more than other programs leave; to be asked by the master, between regions. While
-     * regions are short, an answer serves some of them: to look at the clock costs a tenth of a region.
+     * The CPUs of the region that the master is about to begin. While regions are short, an answer serves some of
+     * them: to look at the clock costs a tenth of a region.
      */
-    int cpusToUse() {
+    int cpusOfNext() {
         Member master = members[0];
-        if (!master.leavesOutClock()) {
-            long now = System.nanoTime();
-            master.sawClock(now);
-            int limit = watch == null || !Controls.dynamic() ? Integer.MAX_VALUE : watch.limit(now);
-            if (left != limit) {
-                left = limit;
-            }
-            return Math.min(cpusAt(now), limit);
+        if (master.leavesOutClock()) {
+            return Controls.dynamic() ? Math.min(cpus, left) : cpus;
         }
-        return Controls.dynamic() ? Math.min(cpus, left) : cpus;
+        long now = System.nanoTime();
+        master.sawClock(now);
+        return cpusToUse(now);
+    }
+
+    /** The CPUs at hand, and no more than other programs leave; to be asked by the master. */
+    int cpusToUse(long now) {
+        int limit = watch == null || !Controls.dynamic() ? Integer.MAX_VALUE : watch.limit(now);
+        if (left != limit) {
+            left = limit;
+        }
+        return Math.min(cpusAt(now), limit);
     }
 
     /** Whether this member should leave a loop to the others, because the CPUs became fewer. */
@@ -182,7 +187,7 @@ public final class Team {
      * else: they run the region's code from its beginning, and find the loop's next chunk.
      */
     void grow() {
-        int wanted = outer.sizeOfNext(requested, true);
+        int wanted = outer.sizeNow(requested);
         int n = wanted > size ? ready(wanted) : size;
         if (n > size) {
             size = n;
