@@ -122,26 +122,58 @@ public final class Rehearsal {
     private static void otherServers(InetSocketAddress peer, String name) {
         Object connection = new Object();
         ServerProbes.connectionOpen(connection, peer);
+        ServerProbes.queued(connection, false);
+        aVisitWithin(connection, name);
+        handshake(connection, true);
+        handshake(connection, false);
         long visit = ServerProbes.visitBegin(connection);
-        ServerProbes.engineShakesHands();
-        ServerProbes.engineIsDone(true, true);
-        if (ServerProbes.isFirst(connection)) {
-            ServerProbes.request("GET", name);
+        for (int i = 0; i < 2; i++) {
+            if (ServerProbes.isFirst(connection)) {
+                ServerProbes.request("GET", name + "?more");
+            }
         }
         Object task = new Object();
         ServerProbes.carry(task);
         ServerProbes.handedOver();
         ServerProbes.visitEnd(visit);
         ServerProbes.visitEnd(ServerProbes.carriedBegin(task));
+        ServerProbes.visitEnd(ServerProbes.carriedBegin(connection)); // which is no task
+        ServerProbes.answersInPart(connection, 103, false);
         ServerProbes.answersInPart(connection, 200, false);
+        ServerProbes.answersInPart(connection, 0, false);
         ServerProbes.answersInPart(connection, 0, true);
         ServerProbes.visitEnd(ServerProbes.responded(connection, 200));
         visit = ServerProbes.visitBegin(connection);
         ServerProbes.arrived("GET", name);
         ServerProbes.answered(200, false);
+        ServerProbes.arrived("GET", name);
+        ServerProbes.answered(200, true);
         ServerProbes.processed();
         ServerProbes.visitEnd(visit);
         ServerProbes.connectionClose(connection);
+    }
+
+    /** A part of a visit that is itself told as one, to the same connection. */
+    private static void aVisitWithin(Object connection, String name) {
+        long visit = ServerProbes.visitBegin(connection);
+        long within = ServerProbes.visitBegin(connection);
+        ServerProbes.request("GET", name);
+        ServerProbes.answersInPart(connection, 200, true);
+        ServerProbes.visitEnd(ServerProbes.responded(connection, 200));
+        ServerProbes.visitEnd(within);
+        ServerProbes.visitEnd(visit);
+    }
+
+    /** A visit with one step of a handshake and the next one's begin, and one that it does not end in. */
+    private static void handshake(Object connection, boolean succeeded) {
+        ServerProbes.engineIsDone(true, false);
+        long visit = ServerProbes.visitBegin(connection);
+        ServerProbes.engineShakesHands();
+        ServerProbes.engineShakesHands();
+        ServerProbes.engineIsDone(succeeded, succeeded);
+        ServerProbes.engineIsDone(false, false);
+        ServerProbes.engineShakesHands();
+        ServerProbes.visitEnd(visit);
     }
 
     /** A method that calls another. */
