@@ -277,11 +277,6 @@ export interface Table {
   ms: number;
 }
 
-export interface SpanRows {
-  names: string[];
-  lanes: { thread: number; rows: { bars: number[]; thin: number[] }[] }[];
-}
-
 export interface CounterLanes {
   roles: string[];
   /** Bounds of the intervals. */
@@ -320,8 +315,8 @@ export const api = {
   overview: (bins: number) => json<Overview>("overview", { bins }),
   lanes: async (begin: number, end: number, px: number, threads: readonly number[], signal?: AbortSignal) =>
     (await get("lanes", { begin, end, px, threads: threads.join(",") }, signal)).arrayBuffer(),
-  spans: (begin: number, end: number, px: number, threads: readonly number[]) =>
-    json<SpanRows>("spans", { begin, end, px, threads: threads.join(",") }),
+  spans: async (begin: number, end: number, px: number, threads: readonly number[]) =>
+    (await get("spans", { begin, end, px, threads: threads.join(",") })).arrayBuffer(),
   at: (thread: number, t: number, signal?: AbortSignal) => json<Moment>("at", { thread, t: Math.round(t) }, signal),
   requests: (begin: number, end: number, sort: string, limit: number, filter: string, signal?: AbortSignal) =>
     json<{ total: number; requests: Request[] }>("requests", { begin, end, sort, limit, filter }, signal),

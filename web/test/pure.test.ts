@@ -11,7 +11,7 @@ import { bytes, decimals, digits, duration, grouped, moment, percent, tickStep }
 import { GC_LANE } from "../src/api.ts";
 import { foldShort, shares, shortThread, stretches } from "../src/path.ts";
 import { arrowsOf, strength } from "../src/timeline/arrows.ts";
-import { decodeLanes, pack, paint, runs } from "../src/timeline/columns.ts";
+import { decodeLanes, decodeSpans, pack, paint, runs, thinColumn } from "../src/timeline/columns.ts";
 import { counterLanes, intervalAt, rateText, tell } from "../src/timeline/counters.ts";
 import { commonPrefix, COUNTER_GROUP, IDLE_GROUP, isWanted, itemAt, layout, type LayoutOptions } from "../src/timeline/layout.ts";
 import { clampRange, fromHash, panRange, toHash, zoomRange } from "../src/view.ts";
@@ -118,6 +118,31 @@ test("lanes are taken apart as the server puts them together", () => {
     { tag: 3, from: 0, count: 3 },
     { tag: 255, from: 3, count: 1 },
   ]);
+});
+
+test("an answer of /api/spans is taken apart, whatever the length of its text", () => {
+  for (const name of ["GET /", "GET /a", "GET /é", "GET /abc"]) {
+    const rows = [{ bars: [1, 5, 3, 0, 77], thin: 0 }, { bars: [], thin: 2 }];
+    const text = new TextEncoder().encode(JSON.stringify({ names: [name], lanes: [{ thread: 14, rows }, { thread: 15, rows: [{ bars: [], thin: 1 }] }] }));
+    const begin = 4 * Math.ceil((4 + text.length) / 4);
+    const buffer = new ArrayBuffer(begin + 12);
+    const data = new DataView(buffer);
+    data.setUint32(0, text.length, true);
+    new Uint8Array(buffer, 4).set(text);
+    [[700, 3, 255], [701, 11, 1], [1599, 0, 128]].forEach(([column, kind, coverage], i) => {
+      data.setUint16(begin + 4 * i, column!, true);
+      data.setUint8(begin + 4 * i + 2, kind!);
+      data.setUint8(begin + 4 * i + 3, coverage!);
+    });
+    const spans = decodeSpans(buffer);
+    assert.deepEqual(spans.names, [name]);
+    assert.deepEqual(spans.lanes.map((lane) => lane.thread), [14, 15]);
+    assert.deepEqual(spans.lanes[0]?.rows[0]?.bars, [1, 5, 3, 0, 77]);
+    assert.deepEqual(spans.lanes.map((lane) => lane.rows.map((row) => [...row.thin].map(thinColumn))), [
+      [[], [{ column: 700, kind: 3, coverage: 255 }, { column: 701, kind: 11, coverage: 1 }]],
+      [[{ column: 1599, kind: 0, coverage: 128 }]],
+    ]);
+  }
 });
 
 test("a mixture fills its column by shares, the first class from below", () => {

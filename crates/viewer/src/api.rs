@@ -1,7 +1,7 @@
 //! What the page may ask, and the answers: everything below `/api`, apart from HTTP itself.
 //!
-//! Times are ns since the recording began. Answers are JSON, except `/api/lanes`, which is bytes
-//! (see [`picture::lanes`]) because a screen of mixtures is a million numbers.
+//! Times are ns since the recording began. Answers are JSON, except `/api/lanes` and `/api/spans`, which are bytes
+//! (see [`picture`]) because a screen of either is a million numbers.
 
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, OnceLock};
@@ -124,7 +124,9 @@ impl Api {
                     .into_iter()
                     .map(|id| thread(model, id))
                     .collect();
-                json(picture::spans(model, &threads?, window))
+                let told = picture::spans(model, &threads?, window);
+                told.map(Answer::Bytes)
+                    .map_err(|e| Failure::internal(&e.into()))
             }
             "/api/at" => {
                 let (id, t) = (params.number("thread")?, params.number("t")?);

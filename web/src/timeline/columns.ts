@@ -1,4 +1,4 @@
-// The bytes of /api/lanes as pictures: one strip of pixels per lane.
+// The bytes of /api/lanes and /api/spans, and lanes as pictures: one strip of pixels each.
 //
 // A column of one state is one colour; a column of several shows each by its share of the height,
 // in the order of the classes from below, so that a narrow picture of many states reads as a
@@ -33,6 +33,38 @@ export function decodeLanes(buffer: ArrayBuffer): LaneColumns[] {
     at += length;
   }
   return lanes;
+}
+
+/** Spans of lanes, a row for each depth of nesting. */
+export interface SpanLanes {
+  readonly names: readonly string[];
+  readonly lanes: readonly { readonly thread: number; readonly rows: readonly SpanRow[] }[];
+}
+
+export interface SpanRow {
+  /** Begin, end, kind, name, id, and so on. */
+  readonly bars: readonly number[];
+  /** What is too thin for a bar, a number for each column: column, kind and coverage from its lowest bits on. */
+  readonly thin: Uint32Array;
+}
+
+/** Takes an answer of /api/spans apart. */
+export function decodeSpans(buffer: ArrayBuffer): SpanLanes {
+  const length = new DataView(buffer).getUint32(0, true);
+  const text = new TextDecoder().decode(new Uint8Array(buffer, 4, length));
+  const told = JSON.parse(text) as { names: string[]; lanes: { thread: number; rows: { bars: number[]; thin: number }[] }[] };
+  let at = 4 * Math.ceil((4 + length) / 4);
+  const row = ({ bars, thin }: { bars: number[]; thin: number }): SpanRow => {
+    const columns = new Uint32Array(buffer, at, thin);
+    at += 4 * thin;
+    return { bars, thin: columns };
+  };
+  return { names: told.names, lanes: told.lanes.map(({ thread, rows }) => ({ thread, rows: rows.map(row) })) };
+}
+
+/** A column of what is too thin for a bar. */
+export function thinColumn(packed: number): { column: number; kind: number; coverage: number } {
+  return { column: packed & 0xffff, kind: (packed >>> 16) & 0xff, coverage: packed >>> 24 };
 }
 
 /** The runs of columns that are all solid in one class, or all mixtures (tag 255). */

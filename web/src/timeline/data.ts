@@ -1,10 +1,10 @@
 // What is drawn, fetched as the view moves: for the visible lanes, twice the visible range at the
 // resolution of the screen. What was fetched last is shown, stretched, until the next is there.
 
-import { api, GC_LANE, type SpanRows } from "../api.ts";
+import { api, GC_LANE } from "../api.ts";
 import { CLASSES, palette, rgb } from "../palette.ts";
 import type { Range } from "../view.ts";
-import { decodeLanes, type LaneColumns, pack, paint, runs } from "./columns.ts";
+import { decodeLanes, decodeSpans, type LaneColumns, pack, paint, runs, type SpanRow, thinColumn } from "./columns.ts";
 
 export interface Strip {
   /** Top of the strip in the picture. */
@@ -20,7 +20,7 @@ export interface Fetched {
   readonly picture: HTMLCanvasElement;
   readonly stripHeight: number;
   readonly strips: ReadonlyMap<number, Strip>;
-  readonly spans: ReadonlyMap<number, SpanRows["lanes"][number]["rows"]>;
+  readonly spans: ReadonlyMap<number, readonly SpanRow[]>;
   readonly names: readonly string[];
   /** Spans too thin for a bar: a line of pixels for each row of each lane. */
   readonly thin: HTMLCanvasElement;
@@ -102,13 +102,14 @@ export class TimelineData {
     const end = Math.max(begin + 1, Math.round(range.end + margin * perPx));
     const columns = px + 2 * margin;
     const real = threads.filter((id) => id !== GC_LANE);
-    const [raw, rows] = await Promise.all([
+    const [raw, spans] = await Promise.all([
       api.lanes(begin, end, columns, threads),
       api.spans(begin, end, columns, real),
     ]);
     const picture = document.createElement("canvas");
     picture.width = columns;
     const lanes = decodeLanes(raw);
+    const rows = decodeSpans(spans);
     picture.height = Math.max(1, lanes.length * stripHeight);
     paintAll(raw, picture, stripHeight);
     const thin = document.createElement("canvas");
@@ -150,7 +151,7 @@ function paintAll(raw: ArrayBuffer, picture: HTMLCanvasElement, stripHeight: num
 }
 
 /** Paints what is too thin for a bar, each lane's rows below the last one's, by how much is covered. */
-function paintThin(canvas: HTMLCanvasElement, lanes: readonly SpanRows["lanes"][number]["rows"][]): void {
+function paintThin(canvas: HTMLCanvasElement, lanes: readonly (readonly SpanRow[])[]): void {
   canvas.height = Math.max(1, lanes.reduce((sum, rows) => sum + rows.length, 0));
   const context = canvas.getContext("2d");
   if (!context) return;
@@ -163,9 +164,10 @@ function paintThin(canvas: HTMLCanvasElement, lanes: readonly SpanRows["lanes"][
   let line = 0;
   for (const rows of lanes) {
     for (const { thin } of rows) {
-      for (let i = 0; i < thin.length; i += 3) {
-        const alpha = 64 + Math.round(thin[i + 2]! * 0.749);
-        pixels[line * canvas.width + thin[i]!] = (alpha << 24) | (colours[thin[i + 1]!] ?? 0);
+      for (const packed of thin) {
+        const { column, kind, coverage } = thinColumn(packed);
+        const alpha = 64 + Math.round(coverage * 0.749);
+        pixels[line * canvas.width + column] = (alpha << 24) | (colours[kind] ?? 0);
       }
       line++;
     }

@@ -195,6 +195,81 @@ fn lanes_have_a_column_per_pixel_at_any_zoom_and_their_times_add_up() {
     }
 }
 
+/// Each row's bars (begin, end, kind, name, id) and thin columns (column, kind, coverage), by thread.
+type Spans = Vec<(i64, Vec<(Vec<[i64; 5]>, Vec<[u16; 3]>)>)>;
+
+fn decode_spans(bytes: &[u8]) -> (Vec<String>, Spans) {
+    let length = u32::from_le_bytes(bytes[..4].try_into().expect("a length")) as usize;
+    let told: Value = serde_json::from_slice(&bytes[4..4 + length]).expect("JSON");
+    let mut at = (4 + length).next_multiple_of(4);
+    assert!(bytes[4 + length..at].iter().all(|b| *b == b' '));
+    let mut columns = |n: u64| {
+        let taken = &bytes[at..at + 4 * n as usize];
+        at += taken.len();
+        let column = |c: &[u8]| [u16::from_le_bytes([c[0], c[1]]), c[2].into(), c[3].into()];
+        taken.chunks_exact(4).map(column).collect::<Vec<_>>()
+    };
+    let list = |v: &Value| v.as_array().expect("a list").clone();
+    let mut lanes = Vec::new();
+    for lane in list(&told["lanes"]) {
+        let mut rows = Vec::new();
+        for row in list(&lane["rows"]) {
+            let numbers: Vec<i64> = list(&row["bars"])
+                .iter()
+                .map(|n| n.as_i64().expect("a number"))
+                .collect();
+            let bars = numbers
+                .chunks_exact(5)
+                .map(|b| b.try_into().expect("five"))
+                .collect();
+            rows.push((bars, columns(row["thin"].as_u64().expect("a number"))));
+        }
+        lanes.push((lane["thread"].as_i64().expect("a thread"), rows));
+    }
+    assert_eq!(at, bytes.len(), "nothing is left");
+    let names = list(&told["names"]);
+    let text = |n: &Value| n.as_str().expect("a name").to_string();
+    (names.iter().map(text).collect(), lanes)
+}
+
+#[test]
+fn spans_are_bars_where_they_are_a_pixel_wide_and_thin_columns_where_not() {
+    let asked = "/api/query?sql=SELECT%20id,thread,t(begin_ns)*1e9,t(end_ns)*1e9,name%20FROM%20spans%20WHERE%20kind='request'%20AND%20complete%20ORDER%20BY%20id%20LIMIT%201";
+    let row = get(asked).json()["rows"][0].clone();
+    let (id, thread) = (
+        row[0].as_i64().expect("an id"),
+        row[1].as_i64().expect("a thread"),
+    );
+    let (begin, end) = (
+        row[2].as_f64().expect("a time").round() as i64,
+        row[3].as_f64().expect("a time").round() as i64,
+    );
+    let of = |begin: i64, end: i64, threads: &str| {
+        let path = format!("/api/spans?begin={begin}&end={end}&px=777&threads={threads}");
+        decode_spans(&get(&path).body)
+    };
+    let (names, lanes) = of(begin, end, &format!("{thread}"));
+    let bars: Vec<_> = lanes[0].1.iter().flat_map(|(bars, _)| bars).collect();
+    let bar = bars.iter().find(|b| b[4] == id).expect("the request");
+    assert_eq!(&bar[..2], [begin, end]);
+    assert_eq!(Some(names[bar[3] as usize].as_str()), row[4].as_str());
+
+    // From far away, of more threads than are worth one CPU.
+    let workers: Vec<String> = (14..22).map(|t| t.to_string()).collect();
+    let many = [workers.as_slice(), &workers, &workers, &workers].concat();
+    let (_, lanes) = of(0, 3_000_000_000, &many.join(","));
+    let told: Vec<String> = lanes.iter().map(|(t, _)| t.to_string()).collect();
+    assert_eq!(told, many);
+    let thin = |n: usize| lanes[n].1.iter().map(|row| row.1.len()).sum::<usize>();
+    assert!(thin(0) > 0);
+    assert_eq!(thin(0), thin(24), "of the same thread the same");
+    for (_, thin) in lanes.iter().flat_map(|(_, rows)| rows) {
+        assert!(thin.windows(2).all(|pair| pair[0][0] < pair[1][0]));
+        let is_sane = |c: &[u16; 3]| c[0] < 777 && c[1] < 12 && c[2] > 0;
+        assert!(thin.iter().all(is_sane));
+    }
+}
+
 #[test]
 fn a_moment_on_a_cpu_has_the_code_that_was_sampled_in_it() {
     let found = get("/api/query?sql=SELECT%20p.thread,t(s.begin_ns)*1e9,t(s.end_ns)*1e9%20FROM%20samples%20p%20JOIN%20states%20s%20ON%20s.thread=p.thread%20AND%20s.begin_ns%3C=p.ts_ns%20AND%20s.end_ns%3Ep.ts_ns").json();
