@@ -78,7 +78,7 @@ FAULTS = {
 
 
 def raised(command):
-    """The command at a raised priority, where one may raise it: in a cgroup whose weight is that of hundreds of others,
+    """The command at a raised priority, where one may raise it: in a cgroup whose weight is that of twenty others,
     because nice counts within a session only where the kernel groups by sessions (sched_autogroup)."""
     global _weight
     if _weight is None:
@@ -87,7 +87,8 @@ def raised(command):
 
 
 class Weight:
-    """A cgroup that goes before all others for a CPU; gone with this process."""
+    """A cgroup that goes before all others for a CPU; gone with this process. It leaves them a twentieth: with a neighbour
+    that computes in it, the kernel's own threads stood still for minutes behind a weight of two hundred."""
 
     def __init__(self):
         v1, self.procs = "/sys/fs/cgroup/cpu", None
@@ -95,7 +96,7 @@ class Weight:
         try:
             os.mkdir(folder)
             with open(os.path.join(folder, "cpu.shares" if os.path.isdir(v1) else "cpu.weight"), "w") as f:
-                f.write("200000" if os.path.isdir(v1) else "10000")
+                f.write("20480" if os.path.isdir(v1) else "2000")
         except OSError:
             return
         self.procs = os.path.join(folder, "cgroup.procs")
@@ -251,11 +252,13 @@ def diagnosed(trace):
     found = json.loads(done.stdout)
     if not found["figures"]["time"]["cells"]:
         sys.exit(f"{trace}: neither a handshake nor a request was recorded")
+    cpu = found["figures"]["cpu"]
     return {
         "confirmed": found["confirmed"],
         "shares": {f["name"]: round(f["share"], 3) for f in found["findings"] if f["outcome"] == "confirmed"},
         "undecided": [f["name"] for f in found["findings"] if f["outcome"] == "not_enough_data"],
-        "cpu": found["figures"]["cpu"]["utilization"],
+        "cpu": cpu["utilization"],
+        "others": cpu["others"],
     }
 
 
