@@ -137,6 +137,8 @@ pub struct Cpu {
     /// While threads of the target waited for a CPU: the share of its CPUs that ran none of them, though one waited for
     /// it. Its own threads were not in the way there. None without waiting.
     pub starved: Option<f64>,
+    /// How long a thread of the target waits for its turn on a CPU, ms: all but one wait in a thousand are shorter.
+    pub turn_ms: Option<f64>,
     /// Given to other virtual machines by the hypervisor, of all CPUs.
     pub steal: Option<f64>,
     /// Seconds of the target by kind of thread: request threads are `platform`, `carrier`.
@@ -236,9 +238,20 @@ pub struct Pool {
 }
 
 impl Figures {
-    /// Share of the requests' time that waits for a pool because of what its connections are kept for so long, in ms of
-    /// all their uses together. Behind a slow statement most wait for a connection, and few for the statement.
-    pub fn behind_pool(&self, ms: f64) -> f64 {
+    /// A share of the requests' time, and that of those who wait behind it: for a connection that is kept for it so long,
+    /// in ms of all their uses together, and for a worker. Behind a slow statement most wait for a connection, and few for
+    /// the statement; and in a queue for workers one waits for all that holds them up.
+    pub fn with_those_behind(&self, share: f64, kept_ms: f64) -> f64 {
+        let held_up = share + self.behind_pool(kept_ms);
+        let at_workers = 1.0 - self.time.cause("queue");
+        if held_up > 0.0 {
+            held_up / at_workers.max(held_up)
+        } else {
+            0.0
+        }
+    }
+
+    fn behind_pool(&self, ms: f64) -> f64 {
         let kept: f64 = self
             .pools
             .iter()

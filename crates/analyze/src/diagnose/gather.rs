@@ -182,7 +182,9 @@ fn cpu(db: &Connection, counters: &Counters, cpus: f64, seconds: f64, kernel: bo
         [a, _, c] if kernel => Some((a, c)),
         _ => None,
     };
-    let starved = row(db, "starved", |r| Ok((number(r, 0)?, number(r, 1)?)))?;
+    let starved = row(db, "starved", |r| {
+        Ok((number(r, 0)?, number(r, 1)?, number(r, 2)?))
+    })?;
     let periods = counters.gained("process", "quota_periods");
     Ok(Cpu {
         utilization: used.map(|u| u / cpus),
@@ -193,6 +195,7 @@ fn cpu(db: &Connection, counters: &Counters, cpus: f64, seconds: f64, kernel: bo
             .map(|(s, all)| s / (s + all)),
         by_kind,
         starved: (kernel && starved.0 > 0.0).then(|| (starved.1 / starved.0).min(1.0)),
+        turn_ms: kernel.then_some(starved.2),
         kernel_share: counters
             .gained("process", "kernel_seconds")
             .zip(counters.gained("process", "cpu_seconds"))

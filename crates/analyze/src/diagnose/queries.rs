@@ -74,7 +74,8 @@ FROM states s JOIN threads t ON t.id = s.thread WHERE s.state = 'running' GROUP 
     UNION ALL SELECT end_ns, if(state = 'running', -1, 0), if(state = 'running', 0, -1) FROM own),
   moments AS (SELECT ts, sum(running) AS running, sum(waiting) AS waiting FROM steps GROUP BY ts),
   open AS (SELECT sum(running) OVER (ORDER BY ts) AS running, sum(waiting) OVER (ORDER BY ts) AS waiting, lead(ts) OVER (ORDER BY ts) - ts AS lasted FROM moments)
-SELECT coalesce(sum(if(waiting > 0, cpus.n * lasted, 0)), 0) / 1e9 AS waited, coalesce(sum(least(waiting, greatest(0, cpus.n - running)) * lasted), 0) / 1e9 AS starved FROM open, cpus",
+SELECT coalesce(sum(if(waiting > 0, cpus.n * lasted, 0)), 0) / 1e9 AS waited, coalesce(sum(least(waiting, greatest(0, cpus.n - running)) * lasted), 0) / 1e9 AS starved,
+  (SELECT coalesce(quantile_cont(ms(end_ns - begin_ns), 0.999), 0) FROM own WHERE state <> 'running') AS turn_ms FROM open, cpus",
     },
     Query {
         name: "counters",

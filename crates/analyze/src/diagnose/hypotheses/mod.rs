@@ -138,6 +138,7 @@ pub mod tests {
                 utilization: Some(0.3),
                 others: Some(0.02),
                 starved: Some(0.1),
+                turn_ms: Some(5.0),
                 steal: Some(0.0),
                 by_kind: [("platform", 2.0), ("compiler", 0.3), ("vm", 0.1)]
                     .map(|(k, s)| (k.to_owned(), s))

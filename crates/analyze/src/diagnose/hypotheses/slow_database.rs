@@ -1,8 +1,7 @@
 //! The database is slow, not the application: requests wait for its answers, whatever they ask.
 //!
 //! Evidence: the part of the requests' time that waits for a socket inside statements, or for a connection that others keep
-//! so long for that, and how long even
-//! the ordinary statement works for. If one statement takes most of that time and the others
+//! so long for that, or for a worker behind either, and how long even the ordinary statement works for. If one statement takes most of that time and the others
 //! are quick, it is that statement (`slow-sql`).
 
 use crate::diagnose::finding::{Hypothesis, Judgement};
@@ -50,17 +49,18 @@ fn judge(f: &Figures) -> Judgement {
     let waits = f.time.share(|p, c| p == "sql" && c == "socket");
     let own = f.time.share(|p, c| p != "sql" && c == "running");
     let ordinary = ordinary_ms(f);
+    let socket_ms = f.time.sum(|p, c| p == "sql" && c == "socket") / 1e6;
+    let all = f.with_those_behind(waits, socket_ms);
     let split = format!(
-        "requests spent {} of their time waiting for the database and {} running the application",
+        "requests spent {} of their time waiting for the database, {} with those who waited behind them, and {} running the application",
         percent(waits),
+        percent(all),
         percent(own)
     );
     let quick = format!(
         "the ordinary statement takes {}, not held up by anything here",
         duration(ordinary)
     );
-    let socket_ms = f.time.sum(|p, c| p == "sql" && c == "socket") / 1e6;
-    let all = waits + f.behind_pool(socket_ms);
     if all < OF_TIME || ordinary < SLOW_MS {
         return Judgement::refuted(split).fact(quick);
     }
@@ -108,6 +108,22 @@ mod tests {
             "kept for something else"
         );
         f.pools[0].mean_use_ms = 0.6;
+        assert_eq!(outcome(HYPOTHESIS, &f), Outcome::Confirmed);
+    }
+
+    #[test]
+    fn those_who_wait_for_workers_that_it_holds_up_wait_for_it() {
+        let mut f = sound();
+        f.statements.iter_mut().for_each(|s| s.work_ms = 4.0);
+        add(&mut f, "sql", "socket", 300);
+        assert_eq!(outcome(HYPOTHESIS, &f), Outcome::Refuted);
+        add(&mut f, "request", "queue", 100_000);
+        assert_eq!(
+            outcome(HYPOTHESIS, &f),
+            Outcome::Refuted,
+            "a small part of what workers do, whatever the queue"
+        );
+        add(&mut f, "sql", "socket", 5000);
         assert_eq!(outcome(HYPOTHESIS, &f), Outcome::Confirmed);
     }
 

@@ -48,7 +48,7 @@ fn judge(f: &Figures) -> Judgement {
     let Some(s) = slowest else {
         return Judgement::refuted(format!("no statement was run {FEW} times"));
     };
-    let share = s.total_ms * 1e6 / f.time.total().max(1.0) + f.behind_pool(s.total_ms);
+    let share = f.with_those_behind(s.total_ms * 1e6 / f.time.total().max(1.0), s.total_ms);
     let times = s.work_ms / ordinary;
     let fact = format!(
         "`{}` works for {} a call, {times:.0} times the ordinary statement; {} calls, {} of the requests' time in it or behind it",
