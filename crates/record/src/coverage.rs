@@ -89,7 +89,7 @@ fn described(code: &str) -> Option<(&'static str, &'static str)> {
         ),
         "server" => (
             "requests and connections",
-            "no NIO connector of a Tomcat 9, 10.1 or 11 was found to hook into; Jetty 12, Undertow 2 and Netty 4 have nothing to hook into",
+            "no NIO connector of a Tomcat 9, 10.1 or 11 was found to hook into; other servers have nothing to hook into",
         ),
         _ => return None, // of an agent that is newer than this recorder
     })

@@ -181,6 +181,10 @@ impl Found {
             "start it with -javaagent:{}; or `loadline arm {pid}` at a quiet hour, or --redefine: {price}",
             jar.display()
         );
+        let unknown = match &self.other {
+            Some(server) => format!("{server} has no probes of its own"),
+            None => "no server that it knows is seen among its open jars".into(),
+        };
         let mut findings = vec![match self.tomcat.as_deref() {
             Some(version) if server::hooked(version) => Finding::yes(
                 WHAT,
@@ -198,15 +202,15 @@ impl Found {
             None if self.is_probed() => {
                 Finding::no(WHAT, "it is not seen when attached late", how.clone())
             }
-            None if self.other.is_some() => Finding::no(
+            None if woven => Finding::partly(
                 WHAT,
-                "it knows Tomcat 9, 10.1 and 11, Jetty 12, Undertow 2 and Netty 4 only",
-                "record the other levels, which work for any server",
+                format!("requests of servlets, without connections and handshakes: {unknown}"),
+                "",
             ),
             None => Finding::partly(
                 WHAT,
-                "no Tomcat is seen among its open jars",
-                "a recording tells whether there is one",
+                format!("requests of servlets, but not when attached late: {unknown}"),
+                how.clone(),
             ),
         }];
         findings.push(match (woven, self.hikari) {
@@ -376,8 +380,21 @@ mod tests {
             other: Some("Jetty 11.0.25".into()),
             ..Found::default()
         };
-        let old = old.findings(7, true, Some(17), Path::new("a.jar"));
-        assert_eq!(old[0].can, Can::No);
+        for (server, woven, says) in [
+            (
+                &old,
+                true,
+                "without connections and handshakes: Jetty 11.0.25",
+            ),
+            (&old, false, "not when attached late: Jetty 11.0.25"),
+            (&Found::default(), true, "no server that it knows"),
+            (&Found::default(), false, "not when attached late"),
+        ] {
+            let told = server.findings(7, woven, Some(17), Path::new("a.jar"));
+            assert_eq!(told[0].can, Can::Partly);
+            assert!(told[0].why.contains(says), "{told:?}");
+            assert_eq!(told[0].remedy.is_empty(), woven, "{told:?}");
+        }
     }
 
     #[test]

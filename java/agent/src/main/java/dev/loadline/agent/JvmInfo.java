@@ -1,5 +1,6 @@
 package dev.loadline.agent;
 
+import dev.loadline.agent.boot.ServletProbes;
 import java.lang.instrument.Instrumentation;
 import java.util.concurrent.atomic.AtomicBoolean;
 
@@ -40,11 +41,15 @@ final class JvmInfo {
 
     /** The JSON, if it has changed since it was last asked for. */
     String changed(String coverage) {
-        boolean appeared = server.isEmpty() && serverLoaded.getAndSet(false);
+        String container = ServletProbes.container();
+        boolean appeared = container == null ? server.isEmpty() && serverLoaded.getAndSet(false) : !container.equals(server);
         return appeared || !coverage.equals(told) ? json(coverage) : null;
     }
 
     private String server() {
+        if (ServletProbes.container() != null) {
+            return ServletProbes.container(); // whatever else is loaded: it tells the requests
+        }
         String found = "";
         for (Class<?> loaded : instrumentation.getAllLoadedClasses()) {
             if (loaded.getName().equals(TOMCAT)) {

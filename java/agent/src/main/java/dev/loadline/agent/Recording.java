@@ -271,8 +271,12 @@ final class Recording {
         synchronized (Recording.class) {
             long end = System.nanoTime();
             try {
-                undo();
-            } catch (RuntimeException | Error e) {
+                try {
+                    tellInfo(); // a server may have appeared since the last tick
+                } finally {
+                    undo();
+                }
+            } catch (IOException | RuntimeException | Error e) {
                 warn("the recording did not end cleanly: " + e);
             } finally {
                 current = null;
@@ -300,13 +304,17 @@ final class Recording {
             hooks.refresh();
         }
         tellWarnings();
+        try {
+            tellInfo();
+        } catch (IOException gone) {
+            return; // as above
+        }
+    }
+
+    private void tellInfo() throws IOException {
         String json = info.changed(coverage());
         if (json != null) {
-            try {
-                header.info(json);
-            } catch (IOException gone) {
-                return; // as above
-            }
+            header.info(json);
         }
     }
 

@@ -103,6 +103,7 @@ public final class Rehearsal {
             ServerProbes.visitEnd(visit);
             ServerProbes.connectionClose(connection);
             otherServers(peer, name);
+            servlet(connection);
             method();
             ThreadProbes.goesOn(Thread.currentThread());
         }
@@ -174,6 +175,15 @@ public final class Rehearsal {
         ServerProbes.engineIsDone(false, false);
         ServerProbes.engineShakesHands();
         ServerProbes.visitEnd(visit);
+    }
+
+    /** Where a server tells its requests itself, and where nobody listens; of a container there is none yet. */
+    private static void servlet(Object request) {
+        long visit = ServerProbes.visitBegin(request);
+        ServletProbes.end(ServletProbes.begin(request), request, request, null);
+        ServletProbes.serviceEnd(ServletProbes.serviceBegin(request, request));
+        ServletProbes.serviceEnd(ServerProbes.outermostServiceBegin("rehearsal"));
+        ServletProbes.end(visit, request, request, null);
     }
 
     /** A method that calls another. */

@@ -44,6 +44,14 @@ public final class ServerProbes {
         }
     }
 
+    /** The same of a peer of which the address is known as a text. */
+    static void connectionOpen(Object connection, String address, int port) {
+        Session s = Emit.server();
+        if (s != null) {
+            Emit.write(s, Type.CONN_OPEN, address == null ? 0 : s.strings.id(address), key(connection), port);
+        }
+    }
+
     private static SocketAddress peer(Object channel) {
         try {
             if (channel instanceof SocketAddress) {
@@ -164,6 +172,11 @@ public final class ServerProbes {
 
     private static int epoch(long visit) {
         return (int) (visit >>> 32);
+    }
+
+    /** Whether the current thread is in a visit. */
+    static boolean isVisiting() {
+        return visit() != null;
     }
 
     /** The visit that the current thread is in, or null. */
@@ -301,6 +314,24 @@ public final class ServerProbes {
         Emit.end(epoch, Type.SERVICE_END, 0, 0);
     }
 
+    /** The same of a service that others may lie in, which are a part of it. */
+    static int outermostServiceBegin(String servlet) {
+        Visit visit = visit();
+        if (visit == null || visit.inService) {
+            return 0;
+        }
+        visit.inService = true;
+        return serviceBegin(servlet);
+    }
+
+    static void outermostServiceEnd(int epoch) {
+        Visit visit = visit();
+        if (visit != null) {
+            visit.inService = false;
+        }
+        serviceEnd(epoch);
+    }
+
     /** What is known of a thread's visit. */
     private static final class Visit {
         /** Epoch and connection's key; 0 between visits. */
@@ -309,6 +340,8 @@ public final class ServerProbes {
         boolean inTls;
         /** A request was answered, and its end not told. */
         boolean answered;
+        /** Within a service. */
+        boolean inService;
         /** The visit that was handed over, whose end is told already. */
         long handedOver;
 
@@ -317,6 +350,7 @@ public final class ServerProbes {
             handedOver = 0;
             inTls = false;
             answered = false;
+            inService = false;
         }
     }
 

@@ -7,6 +7,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.function.Consumer;
@@ -17,6 +18,8 @@ public final class Hooks {
     private static final String ACCEPTOR = "org.apache.tomcat.util.net.Acceptor";
     private static final String HOUSEKEEPER = "com.zaxxer.hikari.pool.HikariPool$HouseKeeper";
 
+    /** What the JDK makes of a {@code Runnable} that it schedules. */
+    private static final String RUNNABLE = "java.util.concurrent.Executors$RunnableAdapter";
     /** A pool may have been given an executor to share; one with more in its queue is not searched. */
     private static final int MAX_QUEUE_OF_OTHERS = 16;
 
@@ -75,8 +78,10 @@ public final class Hooks {
             return;
         }
         for (Object queued : executor.getQueue().toArray()) {
-            Object callable = Fields.get(queued, "callable");
-            Object task = callable == null ? null : Fields.get(callable, "task");
+            // Whoever shares the executor may have decorated what is its own, or schedule what is no Runnable.
+            Object callable = queued instanceof FutureTask ? Fields.get(queued, "callable") : null;
+            boolean isRunnable = callable != null && callable.getClass().getName().equals(RUNNABLE);
+            Object task = isRunnable ? Fields.get(callable, "task") : null;
             if (task != null && task.getClass().getName().equals(HOUSEKEEPER)) {
                 open(task.getClass());
                 hook(Fields.get(task, "this$0"), "hikari.", "HikariPoolHook");

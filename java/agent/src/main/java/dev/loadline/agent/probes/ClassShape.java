@@ -18,6 +18,8 @@ final class ClassShape {
         utf8("(Ljava/lang/String;)Ljava/sql/PreparedStatement;"),
         utf8("(Ljava/lang/String;Lorg/omg/CORBA/portable/InputStream;Lorg/omg/CORBA/portable/ResponseHandler;)"
                 + "Lorg/omg/CORBA/portable/OutputStream;"),
+        utf8(filter("jakarta")),
+        utf8(filter("javax")),
     };
     private static final int MAGIC = 0xCAFEBABE;
     private static final int POOL = 10;
@@ -100,6 +102,11 @@ final class ClassShape {
 
     private static int int16(byte[] b, int at) {
         return (b[at] & 0xFF) << 8 | b[at + 1] & 0xFF;
+    }
+
+    private static String filter(String edition) {
+        String servlet = "L" + edition + "/servlet/";
+        return "(" + servlet + "ServletRequest;" + servlet + "ServletResponse;" + servlet + "FilterChain;)V";
     }
 
     private static byte[] utf8(String text) {

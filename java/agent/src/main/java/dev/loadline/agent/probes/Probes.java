@@ -1,6 +1,7 @@
 package dev.loadline.agent.probes;
 
 import dev.loadline.agent.Reach;
+import dev.loadline.agent.boot.ServletProbes;
 import java.lang.instrument.ClassFileTransformer;
 import java.lang.instrument.Instrumentation;
 import java.security.ProtectionDomain;
@@ -44,14 +45,16 @@ public final class Probes {
         instrumentation.addTransformer(transformer, true);
         Class<?>[] all = instrumentation.getAllLoadedClasses();
         Shapes shapes = new Shapes(all);
+        List<Class<?>> loaders = new ArrayList<>();
         List<Class<?>> candidates = new ArrayList<>();
         for (Class<?> loaded : all) {
             if (rules.isNamed(loaded.getName()) || shapes.fits(loaded)) {
                 if (instrumentation.isModifiableClass(loaded)) {
-                    candidates.add(loaded);
+                    (Rules.isLoader(loaded.getName()) ? loaders : candidates).add(loaded);
                 }
             }
         }
+        Retransformation.of(instrumentation, loaders, this::warn); // first: they are asked about the others
         Retransformation.of(instrumentation, candidates, this::warn);
     }
 
@@ -110,6 +113,9 @@ public final class Probes {
                 byte[] woven = weaver.weave(name, loader, redefined, classFile, own, shaped, Probes.this::warn);
                 if (woven != null) {
                     probed.add(name);
+                    if (own.stream().anyMatch(Rule::isOfRequests)) {
+                        ServletProbes.serverTells();
+                    }
                     if (redefined == null) {
                         classLoaded.accept(name);
                     }

@@ -18,6 +18,8 @@ final class Rule {
     final ElementMatcher<? super MethodDescription> methods;
     /** Whether it is worth a word if there is no such method. */
     final boolean expected;
+    /** Whether it tells of a server's requests. */
+    private boolean requests;
     private final Class<?> advice;
     private Advice compiled;
 
@@ -35,6 +37,16 @@ final class Rule {
     /** A rule for a method that only some versions have in this class. */
     static Rule ifThere(String what, ElementMatcher<? super MethodDescription> methods, Class<?> advice) {
         return new Rule(what, methods, advice, false);
+    }
+
+    /** It tells of a server's requests: nobody else is to. */
+    Rule ofRequests() {
+        requests = true;
+        return this;
+    }
+
+    boolean isOfRequests() {
+        return requests;
     }
 
     private static MethodDescription.InDefinedShape caught() {

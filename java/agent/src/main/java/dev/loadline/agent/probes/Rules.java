@@ -23,19 +23,27 @@ import net.bytebuddy.matcher.ElementMatcher;
 
 /** All rules: by class name, and by shape. */
 final class Rules {
+    /** Of the servlet's interfaces. */
+    private static final String[] EDITIONS = {"jakarta.servlet.", "javax.servlet."};
+
     private static final String NET = "org.apache.tomcat.util.net.";
     private static final ElementMatcher.Junction<MethodDescription> HAS_CODE =
             not(isAbstract()).and(not(isNative()));
     private static final ElementMatcher.Junction<MethodDescription> OF_OBJECT = HAS_CODE.and(not(isStatic()));
 
+    /** In OSGi: Equinox, and so Open Liberty. */
+    private static final String LOADER = "org.eclipse.osgi.internal.loader.ModuleClassLoader";
+
     private final Map<String, List<Rule>> named = new HashMap<>();
 
     Rules() {
+        loaders();
         tomcat();
         jetty();
         netty();
         quarkus();
         undertow();
+        servlets();
         tls();
         virtualThreads();
         iiop();
@@ -46,12 +54,21 @@ final class Rules {
         return named.containsKey(className);
     }
 
+    /** Whether it is a class loader, of which others' rules depend. */
+    static boolean isLoader(String className) {
+        return className.equals(LOADER);
+    }
+
     List<Rule> of(String className) {
         return named.getOrDefault(className, List.of());
     }
 
     private void add(String className, Rule... rules) {
         named.computeIfAbsent(className, unused -> new ArrayList<>()).addAll(Arrays.asList(rules));
+    }
+
+    private void loaders() {
+        add(LOADER, new Rule("loadClass", named("loadClass").and(takesArguments(2)).and(takesArgument(0, String.class)), LoaderAdvice.Load.class));
     }
 
     private void tomcat() {
@@ -74,11 +91,14 @@ final class Rules {
         add("org.apache.coyote.http2.StreamProcessor",
                 new Rule("process", named("process").and(takesArguments(1)), TomcatAdvice.Visit.class),
                 new Rule("recycle", named("recycle").and(takesNoArguments()), TomcatAdvice.RequestEnd.class));
+        // GlassFish has classes of these names, on another connector.
         add("org.apache.catalina.connector.CoyoteAdapter",
-                new Rule("service", named("service").and(takesArguments(2)), TomcatAdvice.Request.class),
+                new Rule("service", named("service").and(takesArguments(2)).and(takesArgument(0, named("org.apache.coyote.Request"))),
+                        TomcatAdvice.Request.class).ofRequests(),
                 new Rule("asyncDispatch", named("asyncDispatch").and(takesArguments(3)), TomcatAdvice.AsyncStatus.class));
         add("org.apache.catalina.core.StandardWrapperValve",
-                new Rule("invoke", named("invoke").and(takesArguments(2)), TomcatAdvice.Service.class));
+                new Rule("invoke", named("invoke").and(takesArguments(2)).and(takesArgument(0, named("org.apache.catalina.connector.Request"))),
+                        TomcatAdvice.Service.class));
     }
 
     private void jetty() {
@@ -100,7 +120,7 @@ final class Rules {
         add(jetty + "server.internal.HttpConnection$RequestHandler",
                 new Rule("startRequest", named("startRequest").and(takesArguments(3)), JettyAdvice.Parse.class));
         add(jetty + "server.internal.HttpChannelState$HandlerInvoker",
-                new Rule("run", named("run").and(takesNoArguments()), JettyAdvice.Handle.class),
+                new Rule("run", named("run").and(takesNoArguments()), JettyAdvice.Handle.class).ofRequests(),
                 Rule.ifThere("completeStream", named("completeStream").and(takesArguments(2)), JettyAdvice.CompleteInvoker.class));
         add(jetty + "server.internal.HttpChannelState",
                 Rule.ifThere("completeStream", named("completeStream").and(takesArguments(2)), JettyAdvice.Complete.class));
@@ -121,7 +141,7 @@ final class Rules {
                 new Rule("setHandshakeSuccess", named("setHandshakeSuccess").and(takesNoArguments()), NettyAdvice.HandshakeDone.class),
                 new Rule("setHandshakeFailure", named("setHandshakeFailure"), NettyAdvice.HandshakeFailed.class));
         Rule request = new Rule("createMessage",
-                named("createMessage").and(takesArgument(0, String[].class)), NettyAdvice.Request.class);
+                named("createMessage").and(takesArgument(0, String[].class)), NettyAdvice.Request.class).ofRequests();
         add(netty + "handler.codec.http.HttpRequestDecoder", request);
         // Its own, which does not ask the one above.
         add("io.vertx.core.http.impl.VertxHttpRequestDecoder", request);
@@ -149,13 +169,22 @@ final class Rules {
                 new Rule("handleEvent", named("handleEvent").and(takesArgument(0, named("org.xnio.conduits.ConduitStreamSourceChannel"))),
                         UndertowAdvice.Visit.class));
         add(server + "Connectors",
-                new Rule("executeRootHandler", named("executeRootHandler").and(takesArguments(2)), UndertowAdvice.Handle.class));
+                new Rule("executeRootHandler", named("executeRootHandler").and(takesArguments(2)), UndertowAdvice.Handle.class).ofRequests());
         add(server + "HttpServerExchange",
                 new Rule("unDispatch", named("unDispatch").and(takesNoArguments()), UndertowAdvice.HandOver.class),
                 new Rule("invokeExchangeCompleteListeners",
                         named("invokeExchangeCompleteListeners").and(takesNoArguments()), UndertowAdvice.Complete.class));
         add("io.undertow.servlet.handlers.ServletInitialHandler",
                 new Rule("dispatchRequest", named("dispatchRequest").and(takesArguments(4)), UndertowAdvice.Service.class));
+    }
+
+    /** Of containers without rules of their own; their filters have no name, but a shape. */
+    private void servlets() {
+        for (String edition : EDITIONS) {
+            add(edition + "http.HttpServlet",
+                    new Rule("service", named("service").and(takesArguments(2)).and(takesArgument(0, named(edition + "ServletRequest"))),
+                            ServletAdvice.Service.class));
+        }
     }
 
     private void tls() {
@@ -214,7 +243,11 @@ final class Rules {
             new Rule("_invoke",
                     OF_OBJECT.and(named("_invoke")).and(takesArguments(3)).and(takesArgument(0, String.class))
                             .and(takesArgument(2, named("org.omg.CORBA.portable.ResponseHandler"))),
-                    IiopAdvice.Serve.class));
+                    IiopAdvice.Serve.class),
+            new Rule("doFilter",
+                    OF_OBJECT.and(named("doFilter")).and(takesArguments(3))
+                            .and(takesArgument(2, named(EDITIONS[0] + "FilterChain").or(named(EDITIONS[1] + "FilterChain")))),
+                    ServletAdvice.Filter.class));
 
     private static ElementMatcher.Junction<MethodDescription> isExecute() {
         return named("execute").or(named("executeQuery")).or(named("executeUpdate"))

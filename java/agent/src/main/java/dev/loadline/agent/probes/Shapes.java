@@ -2,12 +2,14 @@ package dev.loadline.agent.probes;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import javax.net.ssl.X509ExtendedKeyManager;
 
 /** Which loaded classes implement an interface that the rules by shape are for. */
 final class Shapes {
-    /** Of CORBA's skeletons. No JDK has it any more: there are as many as class loaders that brought it. */
-    private static final String SKELETON = "org.omg.CORBA.portable.InvokeHandler";
+    /** What the JDK does not have: CORBA's skeletons, and filters. There are as many as class loaders that brought them. */
+    private static final Set<String> BROUGHT =
+            Set.of("org.omg.CORBA.portable.InvokeHandler", "jakarta.servlet.Filter", "javax.servlet.Filter");
 
     private final List<Class<?>> types = new ArrayList<>();
 
@@ -19,7 +21,7 @@ final class Shapes {
             types.add(X509ExtendedKeyManager.class);
         }
         for (Class<?> one : loaded) {
-            if (one.getName().equals(SKELETON)) {
+            if (BROUGHT.contains(one.getName())) {
                 types.add(one);
             }
         }

@@ -29,6 +29,7 @@ class ClassShapeTest {
         "org.h2.jdbc.JdbcPreparedStatement, true",
         "org.h2.jdbc.JdbcConnection, true",
         "org.apache.tomcat.util.net.jsse.JSSEKeyManager, true",
+        "com.shop.Door, true",
         "java.lang.String, false",
         "java.util.HashMap, false",
         "org.apache.catalina.core.StandardContext, false",
