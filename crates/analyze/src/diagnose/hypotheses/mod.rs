@@ -52,12 +52,14 @@ pub const ALL: &[Hypothesis] = &[
 ];
 
 /// (what follows, from what): where both are confirmed, the first is no reason of its own.
-const FOLLOWS: [(&str, &str); 12] = [
+const FOLLOWS: [(&str, &str); 17] = [
     // Who is forgotten waits longer than for a connection.
     ("small-pool", "lost-notify"),
     // A statement that takes long, or all of them, keep connections in use, and others wait for one.
     ("small-pool", "slow-sql"),
     ("small-pool", "slow-database"),
+    // While a quota lets nobody run, nobody gives one back.
+    ("small-pool", "throttled"),
     // Who waits for a connection, or for a carrier, keeps its worker.
     ("few-workers", "small-pool"),
     ("few-workers", "pinned"),
@@ -66,11 +68,16 @@ const FOLLOWS: [(&str, &str); 12] = [
     ("few-workers", "hot-lock"),
     ("few-workers", "library-lock"),
     ("few-workers", "shared-connection"),
-    // A disk, or a quota, serves no more of them at a time.
+    // A disk, a database or a quota serves no more of them at a time.
+    ("few-workers", "slow-database"),
+    ("few-workers", "slow-sql"),
     ("few-workers", "disk"),
     ("few-workers", "throttled"),
     // Whoever holds a lock waits for the CPUs that handshakes have.
     ("many-workers", "handshake-storm"),
+    ("library-lock", "handshake-storm"),
+    // The lock that they hold without a CPU is the connection's.
+    ("many-workers", "shared-connection"),
 ];
 
 /// Refutes what only follows from something else, which takes over its share.
