@@ -2,7 +2,6 @@ package dev.loadline.agent;
 
 import dev.loadline.agent.boot.ServletProbes;
 import java.lang.instrument.Instrumentation;
-import java.util.concurrent.atomic.AtomicBoolean;
 
 /** What the header's JSON says about this JVM: VM, Java, server, and the program's short name. */
 final class JvmInfo {
@@ -13,7 +12,8 @@ final class JvmInfo {
     private static final String NETTY = "io.netty.handler.codec.http.HttpRequestDecoder";
 
     private final Instrumentation instrumentation;
-    private final AtomicBoolean serverLoaded = new AtomicBoolean();
+    /** A server's class is being loaded, or was: it is none of the loaded ones yet when this is told. */
+    private volatile boolean serverLoads;
     private String server = "";
     private String told = "";
 
@@ -35,14 +35,14 @@ final class JvmInfo {
     /** A class was loaded while recording: it may be a server's. */
     void classLoaded(String name) {
         if (name.equals(TOMCAT) || name.equals(JETTY) || name.equals(UNDERTOW) || name.equals(NETTY)) {
-            serverLoaded.set(true);
+            serverLoads = true;
         }
     }
 
     /** The JSON, if it has changed since it was last asked for. */
     String changed(String coverage) {
         String container = ServletProbes.container();
-        boolean appeared = container == null ? server.isEmpty() && serverLoaded.getAndSet(false) : !container.equals(server);
+        boolean appeared = container == null ? server.isEmpty() && serverLoads : !container.equals(server);
         return appeared || !coverage.equals(told) ? json(coverage) : null;
     }
 
