@@ -6,9 +6,9 @@
 //!
 //! Evidence: waits for a pool during which connections of it were free, and others were given back, while
 //! the waiter stayed blocked (time in which it was awake and waited for a CPU does not count, nor the part of it in
-//! which a quota or the collector let nobody run who could have woken it, nor what came before all connections had been seen in use: those
-//! that were taken before the recording began look free until they are given back). A connection is not free either while
-//! somebody who waited for one is awake and has not got back yet: it is that one's.
+//! which a quota or the collector let nobody run who could have woken it, nor what came before all connections had
+//! been seen in use: those that were taken before the recording began look free until they are given back). A
+//! connection is not free either while somebody who waited for one is awake and has not got back yet: it is that one's.
 
 use crate::diagnose::Figures;
 use crate::diagnose::finding::{Hypothesis, Judgement};

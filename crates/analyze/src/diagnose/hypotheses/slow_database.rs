@@ -1,8 +1,8 @@
 //! The database is slow, not the application: requests wait for its answers, whatever they ask.
 //!
 //! Evidence: the part of the requests' time that waits for a socket inside statements, or for a connection that others keep
-//! so long for that, or for a worker behind either, and how long even the ordinary statement works for. If one statement takes most of that time and the others
-//! are quick, it is that statement (`slow-sql`).
+//! so long for that, or for a worker behind either, and how long even the ordinary statement works for. If one statement
+//! takes most of that time and the others are quick, it is that statement (`slow-sql`).
 
 use crate::diagnose::finding::{Hypothesis, Judgement};
 use crate::diagnose::{Figures, NOTABLE};

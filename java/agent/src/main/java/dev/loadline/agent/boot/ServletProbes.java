@@ -46,13 +46,13 @@ public final class ServletProbes {
         }
         try {
             switch (api.dispatcher(request)) {
+                case "REQUEST":
+                    return arrives(api, request);
                 case "ASYNC":
                     Completion goesOn = (Completion) api.attribute(request, ASYNCHRONOUS);
                     return goesOn == null ? 0 : ServerProbes.visitBegin(goesOn.request);
-                case "ERROR":
-                    return 0; // the page for a request that was told
                 default:
-                    return arrives(api, request);
+                    return 0; // the page for one that failed, or a part of one that came before the recording
             }
         } catch (Throwable e) {
             Faults.caught(e);

@@ -1,14 +1,9 @@
 package dev.loadline.agent.programs;
 
 import dev.loadline.agent.testing.Program;
-import java.io.File;
 import java.net.URL;
 import java.net.URLClassLoader;
-import java.sql.Connection;
 import java.sql.Driver;
-import java.sql.ResultSet;
-import java.sql.Statement;
-import java.util.Properties;
 
 /** A database whose classes see nothing but their own and the JDK's, as a module's do in JBoss and in OSGi. */
 public final class Walled extends Program {
@@ -21,19 +16,9 @@ public final class Walled extends Program {
     @Override
     protected String handle(String command) throws Exception {
         if (driver == null) {
-            for (String entry : System.getProperty("java.class.path").split(File.pathSeparator)) {
-                if (new File(entry).getName().startsWith("h2-")) {
-                    ClassLoader module = new Module(new File(entry).toURI().toURL());
-                    driver = (Driver) module.loadClass("org.h2.Driver").getConstructor().newInstance();
-                }
-            }
+            driver = (Driver) new Module(H2.jar().toURI().toURL()).loadClass(H2.DRIVER).getConstructor().newInstance();
         }
-        try (Connection connection = driver.connect("jdbc:h2:mem:walled", new Properties());
-                Statement statement = connection.createStatement();
-                ResultSet rows = statement.executeQuery("SELECT 41 + 1")) {
-            rows.next();
-            return Integer.toString(rows.getInt(1));
-        }
+        return H2.ask(driver);
     }
 
     private static final class Module extends URLClassLoader {
