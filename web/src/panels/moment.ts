@@ -119,7 +119,7 @@ export class MomentPanel {
       ["system call", syscallText(m)],
       ["resource", m.resource ? `${m.resource.kind} ${m.resource.name}` : null],
       ["woken by", m.waker ? link(m.waker.name, m.waker.thread, Math.max(0, m.end - 1)) : null],
-      ["pause", m.pause ? `${m.pause.name}, ${m.pause.cause}, ${duration(m.pause.end - m.pause.begin)}` : null],
+      ["pause", m.pause ? [m.pause.name, m.pause.cause, duration(m.pause.end - m.pause.begin)].filter(Boolean).join(", ") : null],
       ["heap", heap(m)],
     ];
     this.element.replaceChildren(
