@@ -32,6 +32,7 @@ fn recorded_at(sessions: u32, dear: f64, seed: u64) -> Observed {
         handshakes.push(Handshake {
             resumed: false,
             begin,
+            busy: 0.0,
             pieces: vec![(100e-6, exp(1.8e-3, &mut stream)), (400e-6, dear * 0.2e-3)],
         });
         for k in 0..4 {
@@ -254,7 +255,7 @@ fn two_recordings_tell_how_demands_grow_with_load() {
     (light.about.trace, moderate.about.trace) = ("light.trace".into(), "moderate.trace".into());
     let both = [light, moderate];
     let f = fit_several(&both, from_trace).unwrap_or_else(|e| panic!("{e}"));
-    let c = f.contention.expect("far enough apart");
+    let c = f.contention.expect("far enough apart").growth;
     // From where demands are as written now, the mean of the two by their errors, not from 0.2.
     let here = growth / (1.0 + growth * (c.at - 0.2));
     assert!(

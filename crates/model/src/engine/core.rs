@@ -116,13 +116,11 @@ impl Engine<'_> {
         set.policy.enqueue(&mut self.threads, thread, how);
         let meter = self.meters.machine(machine as usize);
         self.record.add(meter + 1, 1.0);
-        self.leaves_core(machine, thread);
+        self.leaves_core(machine, core, thread);
     }
 
-    fn leaves_core(&mut self, machine: u32, thread: u32) {
-        let now = self.now;
-        self.record
-            .change(self.meters.machine_busy[machine as usize], now, -1.0);
+    fn leaves_core(&mut self, machine: u32, core: u32, thread: u32) {
+        self.busy_changes(machine, core, -1.0);
         let group = self.threads[thread as usize].group;
         if group != NONE {
             self.group_runs(group, -1);
@@ -163,8 +161,7 @@ impl Engine<'_> {
         let group = t.group;
         let meter = self.meters.machine(machine as usize);
         self.record.add(meter + 2, delay);
-        self.record
-            .change(self.meters.machine_busy[machine as usize], now, 1.0);
+        self.busy_changes(machine, core, 1.0);
         if switched {
             self.record.add(meter, 1.0);
             let t = &mut self.threads[thread as usize];
@@ -276,7 +273,7 @@ impl Engine<'_> {
                 let t = &mut self.threads[thread as usize];
                 t.state = ThreadState::Blocked;
                 set.policy.blocked(t);
-                self.leaves_core(machine, thread);
+                self.leaves_core(machine, core, thread);
                 // Leaving may have thawed or throttled others; the core may be taken already.
                 let set = cores!(self, machine);
                 if set.cores[core as usize].thread == NONE {

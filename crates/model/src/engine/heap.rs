@@ -152,7 +152,9 @@ impl Engine<'_> {
         h.since = now;
         h.active = h.collectors.len() as u32;
         let share = Nanos::from_seconds(total / h.collectors.len() as f64);
-        let share = self.machines[spec.machine].takes(share).max(Nanos(1));
+        let share = self.machines[spec.machine]
+            .takes(share, self.now, None)
+            .max(Nanos(1));
         let collectors = h.collectors.clone();
         if !self.model.heaps[heap as usize].concurrent {
             self.stop_world(heap);
@@ -215,7 +217,9 @@ impl Engine<'_> {
             return;
         };
         let cpu = Nanos::from_seconds(aging.mark_cpu * g.occupied());
-        let cpu = self.machines[spec.machine].takes(cpu).max(Nanos(1));
+        let cpu = self.machines[spec.machine]
+            .takes(cpu, self.now, None)
+            .max(Nanos(1));
         let thread = self.acts[h.marker].thread;
         self.threads[thread as usize].remaining = cpu;
         self.wake_thread(thread);

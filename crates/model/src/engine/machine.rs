@@ -86,15 +86,22 @@ impl MachineState {
         MachineState {
             speed: machine.speed,
             switch_cost: Nanos::from_seconds(machine.switch_cost),
-            contention: machine.contention.map(ContentionState::new),
+            contention: machine.contention.map(|spec| {
+                let shared = matches!(cpus, Cpus::Shared { .. });
+                ContentionState::new(spec, machine.cores, shared)
+            }),
             cpus,
         }
     }
 
-    /// How long a core takes for CPU as a model writes it.
+    /// How long a core takes for CPU as a model writes it; none: any of them.
     #[inline]
-    pub(super) fn takes(&self, written: Nanos) -> Nanos {
-        let speed = self.speed / self.contention.as_ref().map_or(1.0, |c| c.factor);
+    pub(super) fn takes(&self, written: Nanos, now: Time, core: Option<u32>) -> Nanos {
+        let speed = self.speed
+            / self
+                .contention
+                .as_ref()
+                .map_or(1.0, |c| c.factor(now, core));
         if speed == 1.0 {
             written
         } else {
@@ -223,9 +230,14 @@ impl Engine<'_> {
         if demand == Nanos::ZERO || thread == NONE {
             return Flow::On;
         }
+        let now = self.now;
         let t = &mut self.threads[thread as usize];
         let m = &self.machines[t.machine as usize];
-        t.remaining = m.takes(demand);
+        let core = match t.state {
+            ThreadState::Running(core) => Some(core),
+            _ => None,
+        };
+        t.remaining = m.takes(demand, now, core);
         let machine = t.machine;
         match &m.cpus {
             Cpus::Cores(_) => {
@@ -254,9 +266,7 @@ impl Engine<'_> {
 
     /// The rates of a sharing machine have changed: so do its next event and what groups use.
     fn shares_changed(&mut self, machine: u32, busy: f64) {
-        let now = self.now;
-        self.record
-            .change(self.meters.machine_busy[machine as usize], now, busy);
+        self.busy_changes(machine, 0, busy);
         self.plan_shared(machine);
         for group in 0..self.groups.len() as u32 {
             if self.groups[group as usize].is_limited_on(machine)

@@ -86,8 +86,6 @@ enum Event {
     Guard(u32),
     /// A CPU manager decides.
     Manager(u32),
-    /// Demands on a machine change with its load.
-    Contention(u32),
 }
 
 /// Why a run ended.
@@ -242,7 +240,6 @@ impl<'m> Engine<'m> {
             Event::QuotaRefill(group) => self.quota_refill(group),
             Event::Guard(guard) => self.guard_decides(guard),
             Event::Manager(manager) => self.manager_decides(manager),
-            Event::Contention(machine) => self.contend(machine),
         }
     }
 

@@ -318,7 +318,6 @@ impl<'m> Engine<'m> {
         engine.open_heaps();
         engine.open_pools();
         engine.open_controllers();
-        engine.open_contention();
         engine.open_sources();
         engine
     }

@@ -14,12 +14,13 @@ mod locks;
 mod overheads;
 mod sessions;
 mod several;
+mod warmth;
 
 use loadline_stats::law::{self, Fitted};
 use loadline_stats::{Estimate, by_batches};
 use serde::Serialize;
 
-use crate::observe::{About, Observed};
+use crate::observe::{About, Observed, RECENT};
 pub use aging::Aging;
 pub use classes::{Class, Counts, Part, route};
 pub use database::Database;
@@ -49,6 +50,15 @@ pub struct Handshake {
     pub count: usize,
     /// Its pieces: pause of the client before, CPU.
     pub pieces: Vec<(Fitted, Fitted)>,
+}
+
+/// How CPU demands grow from idle CPUs to busy ones; below 0 they shrink.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Contention {
+    /// The line.
+    pub growth: Growth,
+    /// The time before, over which the CPUs' utilization counts.
+    pub over: f64,
 }
 
 /// Everything that the model's file says.
@@ -88,8 +98,8 @@ pub struct Fit {
     pub drift: f64,
     /// By how much demands were lowered for the cost of recording.
     pub recording: f64,
-    /// How CPU demands grow with the utilization of the CPUs, if several recordings tell.
-    pub contention: Option<Growth>,
+    /// How CPU demands grow with the utilization of the CPUs.
+    pub contention: Option<Contention>,
     /// The recordings, if there are several.
     pub recordings: Vec<Recording>,
     /// What this recording does not determine, and why.
@@ -225,7 +235,10 @@ pub fn fit(seen: &Observed, visitors: Visitors) -> Result<Fit, String> {
         counters,
         drift: drift(seen),
         recording,
-        contention: None,
+        contention: warmth::warmth(seen).map(|growth| Contention {
+            growth,
+            over: RECENT,
+        }),
         recordings: Vec::new(),
         open,
     })

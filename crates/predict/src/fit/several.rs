@@ -9,13 +9,15 @@
 use loadline_stats::student::t_quantile;
 use serde::Serialize;
 
-use super::{Class, Fit, Handshake, Visitors, database, fit};
+use super::{Class, Contention, Fit, Handshake, Visitors, database, fit};
 use crate::observe::{Observed, end_to_end};
 
+/// What recordings as a whole say of load holds over seconds.
+const SETTLED: f64 = 1.0;
 /// Recordings whose utilizations are nearer to each other say nothing of what changes with load.
 const APART: f64 = 0.1;
 /// Growth beyond these is chance, and the model's language does not take it.
-const CREDIBLE: std::ops::RangeInclusive<f64> = -0.9..=10.0;
+pub(super) const CREDIBLE: std::ops::RangeInclusive<f64> = -0.9..=10.0;
 /// Fewer of a class in any recording say too little of it there.
 const FEWEST: usize = 30;
 
@@ -104,13 +106,13 @@ pub fn fit_several(
         .sum();
     all.used = used / seconds;
     all.recording = recorded / used;
-    all.contention = contention;
-    if contention.is_none() {
-        all.open.push(format!(
+    match contention {
+        Some(growth) => all.contention = Some(Contention { growth, over: SETTLED }),
+        None => all.open.push(format!(
             "how demands change with load: the recordings used {:.0}% to {:.0}% of the CPUs, which is too much alike",
             100.0 * lowest,
             100.0 * highest
-        ));
+        )),
     }
     if contention.is_some() && cpus > 1 {
         all.open.push(

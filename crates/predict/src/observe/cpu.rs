@@ -1,23 +1,35 @@
 //! CPU time of one thread between two moments, from the intervals in which it ran.
 
+use std::collections::HashMap;
+
 /// What one thread did, by time.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Thread {
-    /// Begin, end and CPU used before, of each interval in which it ran.
+    /// Begin, end and CPU time used before, of each interval in which it ran.
     running: Vec<(i64, i64, i64)>,
+    /// On which CPU, of each of them.
+    on: Vec<i32>,
     /// Begin and end of each interval in which it slept.
     asleep: Vec<(i64, i64)>,
 }
 
 impl Thread {
-    /// Adds an interval; they must come in the order of time.
-    pub fn add(&mut self, begin_ns: i64, end_ns: i64, running: bool, asleep: bool) {
-        if running {
-            let before = self.total_ns();
-            self.running.push((begin_ns, end_ns, before));
-        } else if asleep {
-            self.asleep.push((begin_ns, end_ns));
-        }
+    /// Adds an interval in which it ran on a CPU; they must come in the order of time.
+    pub fn ran(&mut self, begin_ns: i64, end_ns: i64, cpu: i32) {
+        let before = self.total_ns();
+        self.running.push((begin_ns, end_ns, before));
+        self.on.push(cpu);
+    }
+
+    /// Adds an interval in which it slept.
+    pub fn slept_from(&mut self, begin_ns: i64, end_ns: i64) {
+        self.asleep.push((begin_ns, end_ns));
+    }
+
+    /// The CPU that it had last at a moment.
+    pub fn cpu_at(&self, ts: i64) -> Option<i32> {
+        let i = self.running.partition_point(|r| r.0 <= ts);
+        self.on.get(i.checked_sub(1)?).copied()
     }
 
     /// CPU of all its time.
@@ -76,6 +88,60 @@ impl Thread {
     }
 }
 
+/// How busy each CPU has just been: whether it was used, over all time before, of which each moment counts by
+/// `exp(-age / over)`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Recent {
+    over_ns: f64,
+    /// By CPU: when it was taken or left, the share before that, and the share from then on.
+    steps: HashMap<i32, Vec<(i64, f64, f64)>>,
+}
+
+impl Recent {
+    /// By all threads.
+    pub fn new<'a>(threads: impl Iterator<Item = &'a Thread>, over: f64) -> Recent {
+        let mut edges: HashMap<i32, Vec<(i64, i32)>> = HashMap::new();
+        for t in threads {
+            for (&(begin, end, _), &cpu) in t.running.iter().zip(&t.on) {
+                edges
+                    .entry(cpu)
+                    .or_default()
+                    .extend([(begin, 1), (end, -1)]);
+            }
+        }
+        let over_ns = 1e9 * over;
+        let steps = edges.into_iter().map(|(cpu, mut edges)| {
+            edges.sort_unstable();
+            let (mut steps, mut running) = (Vec::new(), 0);
+            for (ts, change) in edges {
+                running += change;
+                let share = share_at(&steps, over_ns, ts);
+                steps.push((ts, share, f64::from(running.clamp(0, 1))));
+            }
+            (cpu, steps)
+        });
+        Recent {
+            over_ns,
+            steps: steps.collect(),
+        }
+    }
+
+    /// The share at a moment, of a CPU.
+    pub fn at(&self, ts: i64, cpu: i32) -> f64 {
+        let steps = self.steps.get(&cpu).map_or(&[][..], Vec::as_slice);
+        share_at(steps, self.over_ns, ts)
+    }
+}
+
+fn share_at(steps: &[(i64, f64, f64)], over_ns: f64, ts: i64) -> f64 {
+    let i = steps.partition_point(|s| s.0 <= ts);
+    let Some(&(since, share, used)) = i.checked_sub(1).map(|i| &steps[i]) else {
+        return 0.0;
+    };
+    let left = (-((ts - since) as f64) / over_ns).exp();
+    share * left + used * (1.0 - left)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -89,7 +155,11 @@ mod tests {
             (40, 90, false, true),
             (90, 100, true, false),
         ] {
-            t.add(begin, end, running, asleep);
+            match (running, asleep) {
+                (true, _) => t.ran(begin, end, 0),
+                (_, true) => t.slept_from(begin, end),
+                _ => {}
+            }
         }
         t
     }
@@ -115,11 +185,37 @@ mod tests {
     #[test]
     fn seconds_are_cut_where_they_end() {
         let mut t = Thread::default();
-        t.add(900_000_000, 1_200_000_000, true, false);
+        t.ran(900_000_000, 1_200_000_000, 0);
         let by = t.by_second(0, 2);
         assert!(
             (by[0] - 0.1).abs() < 1e-12 && (by[1] - 0.2).abs() < 1e-12,
             "{by:?}"
         );
+    }
+
+    #[test]
+    fn what_was_used_just_before_counts_most() {
+        let mut other = Thread::default();
+        other.ran(0, 20, 1);
+        let over_ns = 10.0;
+        let r = Recent::new([&thread(), &other].into_iter(), 1e-9 * over_ns);
+        let left = |ns: f64| (-ns / over_ns).exp();
+        let (ten, twenty) = (1.0 - left(10.0), 1.0 - left(20.0));
+        for (cpu, ts, share) in [
+            (0, -5, 0.0),
+            (0, 0, 0.0),
+            (0, 10, ten),
+            (0, 30, ten * left(20.0)),
+            (0, 40, ten * left(30.0) + ten),
+            (1, 20, twenty),
+            (1, 30, twenty * left(10.0)),
+            (2, 30, 0.0),
+        ] {
+            assert!(
+                (r.at(ts, cpu) - share).abs() < 1e-12,
+                "{share} at {ts}: {r:?}"
+            );
+        }
+        assert_eq!((other.cpu_at(-1), other.cpu_at(30)), (None, Some(1)));
     }
 }

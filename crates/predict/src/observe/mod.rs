@@ -15,6 +15,10 @@ mod several;
 pub use read::read;
 pub use several::end_to_end;
 
+/// How long a CPU remembers that it was busy, in seconds: of requests in recordings under light load, means that fade over
+/// 2 to 5 ms explain what they cost better than shorter and longer ones.
+pub const RECENT: f64 = 0.003;
+
 /// What was recorded, and how much of it.
 #[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
 pub struct About {
@@ -54,6 +58,8 @@ pub struct Request {
     pub begin: f64,
     /// When it ended.
     pub end: f64,
+    /// How busy its CPU had just been when it began, by [`RECENT`].
+    pub busy: f64,
     /// Its connection, if that was seen whole.
     pub connection: Option<i64>,
     /// CPU outside of its service: reading, writing, the container.
@@ -85,6 +91,8 @@ pub struct Handshake {
     pub resumed: bool,
     /// When it began.
     pub begin: f64,
+    /// How busy its CPU had just been when its first piece began, by [`RECENT`].
+    pub busy: f64,
     /// Its pieces: time since the one before ended, until the connection was ready for a worker; and CPU.
     pub pieces: Vec<(f64, f64)>,
 }

@@ -6,8 +6,10 @@ use anyhow::Result;
 use loadline_trace::duckdb::{Connection, Row};
 use loadline_trace::{Meta, Trace};
 
-use super::cpu::Thread;
-use super::{About, Handshake, Observed, Others, Outlived, Overheads, Pause, Pool, Request};
+use super::cpu::{Recent, Thread};
+use super::{
+    About, Handshake, Observed, Others, Outlived, Overheads, Pause, Pool, RECENT, Request,
+};
 
 /// Reads what a model needs.
 pub fn read(trace: &Trace) -> Result<Observed> {
@@ -78,15 +80,18 @@ pub(super) fn rows<T>(
 fn threads(db: &Connection) -> Result<HashMap<i64, Thread>> {
     let mut threads: HashMap<i64, Thread> = HashMap::new();
     let mut statement = db.prepare(
-        "SELECT thread, begin_ns, end_ns, state = 'running', state IN ('blocked', 'uninterruptible')
+        "SELECT thread, begin_ns, end_ns, state = 'running', state IN ('blocked', 'uninterruptible'), coalesce(cpu, -1)
          FROM states ORDER BY thread, begin_ns",
     )?;
     let mut rows = statement.query([])?;
     while let Some(r) = rows.next()? {
-        threads
-            .entry(r.get(0)?)
-            .or_default()
-            .add(r.get(1)?, r.get(2)?, r.get(3)?, r.get(4)?);
+        let thread = threads.entry(r.get(0)?).or_default();
+        let (begin, end) = (r.get(1)?, r.get(2)?);
+        if r.get(3)? {
+            thread.ran(begin, end, r.get(5)?);
+        } else if r.get(4)? {
+            thread.slept_from(begin, end);
+        }
     }
     Ok(threads)
 }
@@ -156,6 +161,11 @@ fn requests_and_handshakes(
         *held.entry(request).or_default() +=
             threads.get(&thread).map_or(0.0, |t| t.between(begin, end));
     }
+    let recent = Recent::new(threads.values(), RECENT);
+    let busy = |thread: i64, ts: i64| {
+        let cpu = threads.get(&thread).and_then(|t| t.cpu_at(ts));
+        cpu.map_or(0.0, |cpu| recent.at(ts, cpu))
+    };
     let keeps_from =
         "'running', 'runnable', 'lock', 'pool', 'gc', 'safepoint', 'admission', 'unknown'";
     let requests = rows(
@@ -175,7 +185,7 @@ fn requests_and_handshakes(
              SELECT s.id, s.name, s.begin_ns, s.end_ns, c.id,
                     coalesce(b.container, 0)::BIGINT, coalesce(b.service, 0)::BIGINT, coalesce(b.sql, 0)::BIGINT,
                     coalesce(b.sql_wait, 0)::BIGINT, coalesce(b.other_wait, 0)::BIGINT, coalesce(b.lock, 0)::BIGINT, coalesce(b.pool, 0)::BIGINT,
-                    coalesce(i.statements, 0)::INTEGER, coalesce(i.acquisitions, 0)::INTEGER
+                    coalesce(i.statements, 0)::INTEGER, coalesce(i.acquisitions, 0)::INTEGER, s.thread
              FROM spans s JOIN b ON b.span = s.id LEFT JOIN i ON i.request = s.id
                   LEFT JOIN spans c ON c.id = s.connection AND c.complete
              WHERE s.kind = 'request' AND s.complete ORDER BY s.begin_ns"
@@ -188,6 +198,7 @@ fn requests_and_handshakes(
                 name: r.get(1)?,
                 begin: t(r.get(2)?),
                 end: t(r.get(3)?),
+                busy: busy(r.get(14)?, r.get(2)?),
                 connection: r.get(4)?,
                 container: s(5)?,
                 service: service - held,
@@ -227,6 +238,7 @@ fn requests_and_handshakes(
                 handshakes.push(Handshake {
                     resumed,
                     begin: t(span_begin),
+                    busy: busy(thread, begin),
                     pieces: Vec::new(),
                 });
                 span_begin

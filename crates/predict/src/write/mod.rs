@@ -167,10 +167,18 @@ pub fn summary(fit: &Fit) -> String {
     if let Some(c) = &fit.contention {
         let _ = writeln!(
             out,
-            "  CPU demands grow by {:.0} ±{:.0}% from idle CPUs to full ones, by {} recordings",
-            100.0 * c.growth,
-            100.0 * c.ci95,
-            fit.recordings.len()
+            "  CPU demands {} by {:.0} ±{:.0}% from idle CPUs to full ones, by {}",
+            if c.growth.growth < 0.0 {
+                "shrink"
+            } else {
+                "grow"
+            },
+            100.0 * c.growth.growth.abs(),
+            100.0 * c.growth.ci95,
+            match fit.recordings.len() {
+                0 => "the requests of this one".into(),
+                n => format!("{n} recordings"),
+            }
         );
     }
     for open in &fit.open {

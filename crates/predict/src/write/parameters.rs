@@ -165,14 +165,18 @@ fn what_it_runs_on(p: &mut Parameters<'_>, fit: &Fit, assumed: &Assumed) {
     if let Some(c) = &fit.contention {
         p.estimate(
             "contention",
-            c.growth,
-            c.ci95,
+            c.growth.growth,
+            c.growth.ci95,
             "[-0.9, 10]",
-            "share by which CPU demands grow from idle to full CPUs; a line through all recordings",
+            if fit.recordings.is_empty() {
+                "share by which CPU demands grow from idle to full CPUs; a line through all requests"
+            } else {
+                "share by which CPU demands grow from idle to full CPUs; a line through all recordings"
+            },
         );
         p.given(
             "contention_at",
-            &digits(c.at),
+            &digits(c.growth.at),
             "[0, 1]",
             "utilization at which demands are as below",
         );

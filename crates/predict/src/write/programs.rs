@@ -11,10 +11,12 @@ use crate::fit::{Class, Fit};
 const SLICE: &str = "1.4ms";
 
 pub(super) fn machines(out: &mut String, fit: &Fit) {
-    let contention = fit.contention.map_or(
-        "",
-        |_| "contention = \"contention\"\ncontention_at = \"contention_at\"\n",
-    );
+    let contention = fit.contention.map_or(String::new(), |c| {
+        format!(
+            "contention = \"contention\"\ncontention_at = \"contention_at\"\ncontention_over = \"{}ms\"\n",
+            1e3 * c.over
+        )
+    });
     let _ = writeln!(
         out,
         "[machines.server]\ncores = \"cpus\"\nspeed = \"speed\"\nscheduler = \"eevdf\"\nslice = \"{SLICE}\"\n{contention}"
