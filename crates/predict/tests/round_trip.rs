@@ -239,6 +239,35 @@ fn the_model_uses_as_much_cpu_as_the_recording_at_its_load() {
     );
 }
 
+/// A client that shares the server's CPUs takes what it is said to take per request, handshakes included, and whoever waits
+/// for its CPUs waits for it as well.
+#[test]
+fn a_client_on_the_servers_cpus_uses_what_it_is_said_to_use() {
+    let text = model(&recorded());
+    let at = |client: &str| {
+        let settings = [("rate", "10"), ("client_cpu", client)].map(|(n, v)| (n.into(), v.into()));
+        let m = from_text(&text, "known.toml", &settings).unwrap_or_else(|e| panic!("{e}\n{text}"));
+        let options = Options {
+            requests: Some(60_000),
+            ..Options::default()
+        };
+        let a = simulate(&m, &options);
+        let used = a.stations.get("server").and_then(|s| s.utilization);
+        let all = a.all.expect("simulated");
+        let response = all.response_time.mean.value;
+        (
+            used.expect("a machine").value / all.throughput.value,
+            response,
+        )
+    };
+    let ((alone, elsewhere), (both, beside)) = (at("0"), at("5ms"));
+    assert!(
+        ((both - alone) / 5e-3 - 1.0).abs() < 0.03,
+        "{alone} and {both}"
+    );
+    assert!(beside > elsewhere + 4e-3, "{elsewhere} and {beside}");
+}
+
 /// Demands that grow by half from an idle machine to a full one, seen at two loads: found within the interval, and the model
 /// uses at each what each recording did.
 #[test]

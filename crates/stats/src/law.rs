@@ -60,6 +60,14 @@ pub enum Family {
     TwoMoments,
 }
 
+impl Fitted {
+    /// Half of what the law describes is less.
+    pub fn median(&self) -> f64 {
+        let all = drawn(&self.shape);
+        self.mean * all[all.len() / 2]
+    }
+}
+
 impl Shape {
     /// As a distribution.
     pub fn dist(&self) -> Dist {

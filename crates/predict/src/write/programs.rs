@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::numbers::{digits, drawn};
+use super::numbers::{digits, drawn, time};
 use super::shared::{at_database, cpu_outside, locked, sections, wait_outside};
 use super::{kinds, plain, pool_name};
 use crate::fit::{Class, Fit};
@@ -124,7 +124,7 @@ pub(super) fn pools(out: &mut String, fit: &Fit) {
         }
     }
     out.push('\n');
-    let _ = writeln!(out, "{CLIENT}");
+    client(out, fit);
     for s in &fit.background {
         let _ = writeln!(
             out,
@@ -136,13 +136,40 @@ pub(super) fn pools(out: &mut String, fit: &Fit) {
     }
 }
 
-/// The client's own thread, where it has its CPU from the server's machine.
-pub(super) const CLIENT: &str =
-    "[pools.client]\nmachine = \"server\"\nthreads = 1\nprogram = [ { cpu = \"client_cpu\" } ]\n";
+/// The client's own thread, where it has its CPU from the server's machine. A pause of it in a handshake is then its CPU, of
+/// which half are less than the median: what is longer waited for something else. The rest of its CPU is half before each
+/// request and half after its reply.
+fn client(out: &mut String, fit: &Fit) {
+    let mut entries = String::new();
+    let mut pauses = 0.0;
+    for (kind, h) in kinds(fit) {
+        for (i, (pause, _)) in h.pieces.iter().enumerate() {
+            let cpu = pause.median();
+            pauses += h.count as f64 * cpu;
+            let _ = writeln!(
+                entries,
+                "{kind}_{} = [ {{ cpu = \"{}\" }} ]",
+                i + 1,
+                time(cpu)
+            );
+        }
+    }
+    let requests: usize = fit.classes.iter().map(|c| c.count).sum();
+    let _ = writeln!(
+        out,
+        "[pools.client]\nmachine = \"server\"\nthreads = 1\n[pools.client.entries]\n\
+         page = [ {{ cpu = \"max(client_cpu - {}, 0) / 2\" }} ]\n{entries}",
+        time(pauses / requests.max(1) as f64)
+    );
+}
 
-/// What a client does with it; nothing where it has CPUs of its own.
-pub(super) const AT_CLIENT: &str =
-    "{ branch = [ { p = \"if(client_cpu > 0, 1, 0)\", do = [ { call = \"client\" } ] } ] }";
+/// What a client does itself, where it has CPUs of its own and where it has not.
+pub(super) fn at_client(entry: &str, elsewhere: &str) -> String {
+    format!(
+        "{{ branch = [ {{ p = \"if(client_cpu > 0, 1, 0)\", do = [ {{ call = \"client.{entry}\" }} ] }}, \
+         {{ p = \"if(client_cpu > 0, 0, 1)\", do = [ {elsewhere} ] }} ] }}"
+    )
+}
 
 fn allocate(fit: &Fit, cpu: &str) -> String {
     if fit.collections.is_some() {

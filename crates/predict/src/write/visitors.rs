@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::numbers::{digits, drawn, time};
-use super::programs::AT_CLIENT;
+use super::programs::at_client;
 use crate::fit::{END, Fit, Handshake, Think};
 
 pub(super) fn visitors(out: &mut String, fit: &Fit) {
@@ -20,10 +20,11 @@ pub(super) fn visitors(out: &mut String, fit: &Fit) {
             .enumerate()
             .map(|(i, (pause, _))| {
                 let name = format!("{kind}_pause_{}", i + 1);
+                let piece = format!("{kind}_{}", i + 1);
+                let pause = format!("{{ wait = \"{}\" }}", drawn(&name, pause));
                 format!(
-                    "{{ wait = \"{}\" }}, {{ call = \"{through}.{kind}_{}\" }}",
-                    drawn(&name, pause),
-                    i + 1
+                    "{}, {{ call = \"{through}.{piece}\" }}",
+                    at_client(&piece, &pause)
                 )
             })
             .collect();
@@ -68,6 +69,7 @@ pub(super) fn visitors(out: &mut String, fit: &Fit) {
                 .collect();
             format!("{{ by_class = {{ {} }} }}", arms.join(", "))
         };
+        let page = at_client("page", "");
         let ages = fit.collections.as_ref().is_some_and(|c| c.aging.is_some());
         let holds = if ages {
             "heap = \"java\", holds = \"connection_holds\", "
@@ -78,7 +80,7 @@ pub(super) fn visitors(out: &mut String, fit: &Fit) {
             out,
             "# Every class is asked for in the same way: over a connection that is kept, or opened.\n[classes.{}]\n{timeout}program = [\n  \
              {{ keep_alive = \"web\", requests = \"per_connection\", {holds}open = [ {} ],\n    reopen = [ {} ] }},\n  \
-             {AT_CLIENT}, {{ wait = \"network\" }}, {call}, {{ wait = \"network\" }}\n]\n",
+             {page}, {{ wait = \"network\" }}, {call}, {{ wait = \"network\" }}, {page}\n]\n",
             c.name,
             open("resume_first"),
             open("resume_later"),
