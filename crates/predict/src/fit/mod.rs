@@ -151,7 +151,7 @@ pub fn fit(seen: &Observed, visitors: Visitors) -> Result<Fit, String> {
     let o = &seen.overheads;
     let of_visits = o.visits as f64 * (costs.visit.mean + costs.next.mean + costs.dispatch.mean)
         + o.slept.len() as f64 * costs.woken.mean
-        + costs.dispatcher_woken.mean * 2.0 * o.visits as f64
+        + costs.dispatcher_woken.mean * o.dispatcher.len() as f64
         + costs.accept.mean * o.connections as f64;
     let demands = of_classes + of_handshakes + of_collector + of_background + of_visits;
     let law = demands / seen.cpu - 1.0;
