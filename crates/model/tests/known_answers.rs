@@ -608,6 +608,23 @@ fn layered_readers() {
     assert!((x - 0.250056).abs() < 0.01 * 0.250056, "{x}");
 }
 
+/// A single thread that ends when there is nothing to do is created for each job, and that is paid for each time.
+#[test]
+fn a_pool_of_none_or_one_pays_for_each_that_it_creates() {
+    let text = |least: &str| {
+        format!(
+            "[machines.m]\ncores = 1\n[pools.p]\nmachine = \"m\"\n{least}max_threads = 1\nidle_timeout = 0\ncreate_cpu = \"2ms\"\n\
+             program = [ {{ cpu = \"1ms\" }} ]\n[classes.r]\narrivals = \"100ms\"\nprogram = [ {{ call = \"p\" }} ]\n"
+        )
+    };
+    for (least, used) in [("min_threads = 0\n", 0.03), ("", 0.01)] {
+        let a = simulated(&text(least), 2_000);
+        let seen = a.stations.get("m").expect("a machine").utilization;
+        let seen = seen.expect("known").value;
+        assert!((seen / used - 1.0).abs() < 0.02, "{seen}, not {used}");
+    }
+}
+
 /// Demands that grow with utilization: U = rate * time * (1 + growth * (U - at)) is linear in U.
 #[test]
 fn contention_moves_utilization_to_its_fixed_point() {

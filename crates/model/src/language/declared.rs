@@ -114,10 +114,8 @@ fn names<T>(list: &[T], name: impl Fn(&T) -> &str) -> Vec<&str> {
 fn pool(name: String, s: &Section<'_>, model: &Model) -> Result<Pool, LoadError> {
     let machine = s.reference("machine", "machine", &names(&model.machines, |m| &m.name))?;
     let fixed = s.count("threads", 1.0)?;
-    let min_threads = s
-        .count("min_threads", 0.0)?
-        .or(fixed.filter(|&n| n != UNLIMITED))
-        .unwrap_or(0);
+    let least = s.count("min_threads", 0.0)?;
+    let min_threads = least.or(fixed.filter(|&n| n != UNLIMITED)).unwrap_or(0);
     let max_threads = s
         .count("max_threads", 1.0)?
         .or(fixed)
@@ -128,7 +126,8 @@ fn pool(name: String, s: &Section<'_>, model: &Model) -> Result<Pool, LoadError>
             format!("it is {max_threads}; it must be min_threads ({min_threads}) or more"),
         ));
     }
-    let min_threads = if fixed.is_none() && min_threads == 0 && max_threads == 1 {
+    // A single thread is there from the start, unless it is said that there may be none.
+    let min_threads = if fixed.is_none() && least.is_none() && max_threads == 1 {
         1
     } else {
         min_threads
