@@ -239,6 +239,24 @@ fn the_model_uses_as_much_cpu_as_the_recording_at_its_load() {
     );
 }
 
+/// What `/proc` counts beyond the threads' states is the kernel's switching to them, as far as it is so little a switch.
+#[test]
+fn what_only_proc_counts_is_switching_or_nothing_that_is_known() {
+    let mut seen = recorded();
+    seen.counted = Some((1.04 * seen.cpu, SECONDS));
+    seen.switches = 20_000;
+    let visitors = from_trace(&seen).expect("connections were seen");
+    let refused = fit(&seen, visitors).expect_err("far too much for a switch");
+    assert!(refused.contains("so much more CPU"), "{refused}");
+    seen.switches = 400_000;
+    let (with, without) = (fitted(&seen), fitted(&recorded()));
+    let more = with.costs.woken.mean / (1.0 - with.recording) - without.costs.woken.mean;
+    let o = &seen.overheads;
+    let wakings = o.slept.len() + o.dispatcher.len() + o.connections as usize;
+    let ratio = more * wakings as f64 / (0.04 * seen.cpu);
+    assert!((ratio - 1.0).abs() < 1e-6, "{ratio} of it");
+}
+
 /// A client that shares the server's CPUs takes what it is said to take per request, handshakes included, and whoever waits
 /// for its CPUs waits for it as well.
 #[test]

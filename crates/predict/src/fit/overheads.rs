@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::aging::{self, Aging};
 use super::several::{Growth, line};
 use super::{fitted, mean_of};
-use crate::observe::{Observed, Stretch};
+use crate::observe::{Observed, Overheads, Stretch};
 
 /// Fewer collections than this do not tell how often there will be one.
 const FEWEST_PAUSES: usize = 3;
@@ -49,6 +49,22 @@ impl Costs {
             &mut self.accept,
         ]
         .into_iter()
+    }
+}
+
+impl Costs {
+    /// Adds CPU that was used while threads were woken, the same to each time.
+    pub(super) fn add_to_wakings(&mut self, cpu: f64, o: &Overheads) {
+        let wakings = o.slept.len() + o.dispatcher.len() + o.connections as usize;
+        if wakings > 0 {
+            for cost in [
+                &mut self.woken,
+                &mut self.dispatcher_woken,
+                &mut self.accept,
+            ] {
+                cost.mean += cpu / wakings as f64;
+            }
+        }
     }
 }
 

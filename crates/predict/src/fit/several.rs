@@ -9,7 +9,7 @@
 use loadline_stats::student::t_quantile;
 use serde::Serialize;
 
-use super::{Class, Contention, Fit, Handshake, Visitors, database, fit};
+use super::{Class, Contention, Fit, Handshake, Visitors, database, fit, switched};
 use crate::observe::{Observed, end_to_end};
 
 /// What recordings as a whole say of load holds over seconds.
@@ -96,7 +96,11 @@ pub fn fit_several(
         (1.0 - f.recording) / load
     });
     let scaled: Vec<(&Observed, f64)> = recordings.iter().zip(factors).collect();
-    let mut all = fit(&end_to_end(&scaled), visitors)?;
+    let together = end_to_end(&scaled);
+    let mut all = fit(&together, visitors)?;
+    let switching = scaled.iter().map(|(one, factor)| factor * switched(one));
+    all.costs
+        .add_to_wakings(switching.sum(), &together.overheads);
     let seconds: f64 = recordings.iter().map(|r| r.about.seconds).sum();
     let used: f64 = recordings.iter().map(|r| r.cpu).sum();
     let recorded: f64 = alone
