@@ -37,7 +37,7 @@ const ALPHA_OF_CODE: f64 = 0.01;
 /// 99%; with 0.04 it was 7.3 and 2.8%, and without any 13 and 7%. More only costs power.
 const DRIFT: f64 = 0.06;
 /// Recordings of a side from which on their own spread tells what they differ by.
-const ENOUGH: usize = 3;
+pub(super) const ENOUGH: usize = 3;
 /// Fewer measures than this do not tell the centre and the spread of all.
 const FEWEST_FOR_NULL: usize = 8;
 /// A change that is sure and smaller than this is not worth a sentence.

@@ -1,6 +1,6 @@
 //! The comparison as text.
 
-use super::judge::{Change, Verdict};
+use super::judge::{Change, ENOUGH, Verdict};
 use super::measures::{CODE, WAITING};
 use super::{Diff, Lone};
 use crate::report::page::wrap;
@@ -10,6 +10,8 @@ use crate::report::table::{Align, Table, fit, ms};
 const NAME: usize = 46;
 /// Changes that are listed although they are noise.
 const NOISE: usize = 5;
+/// A relative change that nobody takes for noise.
+const LARGE: f64 = 1.0;
 /// What one side alone has, at most.
 const LONE: usize = 5;
 /// Columns of a line.
@@ -46,12 +48,12 @@ pub fn summary(verdict: &Verdict, only: &[Vec<Lone>; 2]) -> String {
     changed(verdict) + &alone(only)
 }
 
-/// The code or the statement of one side only that takes most: what is new, or no longer called, is no change of a mean.
+/// The code, the statement or the lock of one side only that takes most: what is new, or no longer there, is no change of a mean.
 fn alone(only: &[Vec<Lone>; 2]) -> String {
     let of = |side: usize| {
         only[side]
             .iter()
-            .filter(|l| l.kind == CODE || l.kind == "sql")
+            .filter(|l| [CODE, "sql", "lock"].contains(&l.kind))
             .map(move |l| (side, l))
     };
     let most = of(0)
@@ -60,8 +62,13 @@ fn alone(only: &[Vec<Lone>; 2]) -> String {
     let Some((side, of)) = most else {
         return String::new();
     };
+    let is = if of.kind == "lock" {
+        "is waited for"
+    } else {
+        "runs"
+    };
     format!(
-        "; {} runs only {}, {} {}",
+        "; {} {is} only {}, {} {}",
         fit(&of.name, 60),
         ["before", "now"][side],
         ms(of.mean),
@@ -153,7 +160,11 @@ impl Diff {
                     ""
                 }
             );
+            let large = noise.iter().any(|c| c.change.abs() >= LARGE);
             out += &table(noise.into_iter()).render("  ");
+            if large && self.recordings.iter().any(|side| side.len() < ENOUGH) {
+                out += "  What two recordings differ by anyway is guessed from all changes here; three of each side measure it.\n";
+            }
         }
         for (lone, side) in self.only.iter().zip(["before", "now"]) {
             if lone.is_empty() {
@@ -242,6 +253,11 @@ mod tests {
         assert_eq!(
             summary(&nothing, &[Vec::new(), now]),
             "nothing changed by more than noise; SELECT said FROM reminder runs only now, 45.0 ms per call"
+        );
+        let before = vec![lone("lock", "shop.Stock", 12.0, 12_000.0)];
+        assert!(
+            summary(&nothing, &[before, Vec::new()])
+                .ends_with("; shop.Stock is waited for only before, 12.0 ms per call")
         );
     }
 }
