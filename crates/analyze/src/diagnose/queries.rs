@@ -111,7 +111,7 @@ FROM spans, (SELECT min(begin_ns) AS start FROM threads)",
     ASOF LEFT JOIN pool p ON p.thread = w.thread AND p.b <= w.begin_ns),
   grouped AS (SELECT class, object, count(*) AS waits, count(DISTINCT p.thread) AS waiters, sum(ns) AS wait_ns,
       coalesce(sum(ns) FILTER (in_sql), 0) AS in_sql_ns, coalesce(sum(ns) FILTER (in_pool), 0) AS in_pool_ns,
-      mode(t.name) AS owner, arg_max(p.begin_ns, ns) AS longest
+      mode(t.name ORDER BY t.name) AS owner, arg_max(p.begin_ns, ns) AS longest
     FROM placed p LEFT JOIN threads t ON t.id = p.owner GROUP BY class, object)
 SELECT coalesce(g.class, '(unknown class)') AS class, g.waits, g.waiters, ms(g.wait_ns) AS wait_ms, g.wait_ns / sum(g.wait_ns) OVER () AS part,
   l.convoy, g.in_sql_ns / g.wait_ns AS in_sql, g.in_pool_ns / g.wait_ns AS in_pool, g.owner, g.longest, o.held_ns, o.running_ns, o.runnable_ns, o.lock_ns, o.io_ns, o.gc_ns, o.other_ns
@@ -210,7 +210,7 @@ FROM states s JOIN c ON c.id = s.thread",
     },
     Query {
         name: "tiny_reads",
-        sql: "SELECT count(*) AS n, coalesce(sum(ms(c.end_ns - c.begin_ns)), 0) AS total, coalesce(mode(r.name), '') AS file
+        sql: "SELECT count(*) AS n, coalesce(sum(ms(c.end_ns - c.begin_ns)), 0) AS total, coalesce(mode(r.name ORDER BY r.name), '') AS file
 FROM syscalls c LEFT JOIN resources r ON r.id = c.resource
 WHERE c.name IN ('read', 'pread64') AND c.size = 1 AND c.result = 1",
     },

@@ -38,7 +38,7 @@ pub(super) fn monitors(db: &Connection) -> Result<Vec<Monitor>> {
         "WITH owners AS (SELECT class, sum(held_ns) AS held, sum(running_ns) AS running, sum(runnable_ns) AS runnable FROM lock_owners GROUP BY class)
          SELECT coalesce(w.class, '(unknown class)'), if(w.kind = 'park', 'lock', 'monitor'), count(*),
                 sum(ms(w.end_ns - w.begin_ns)), avg(ms(w.end_ns - w.begin_ns)), max(ms(w.end_ns - w.begin_ns)),
-                mode(o.name), any_value(s.running / s.held), any_value(s.runnable / s.held)
+                mode(o.name ORDER BY o.name), any_value(s.running / s.held), any_value(s.runnable / s.held)
          FROM lock_waits w LEFT JOIN threads o ON o.id = w.owner LEFT JOIN owners s ON s.class = w.class AND s.held > 0
          GROUP BY ALL ORDER BY 4 DESC LIMIT 6",
         |r| {
