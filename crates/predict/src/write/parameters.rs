@@ -7,6 +7,7 @@ use loadline_stats::law::{Fitted, Shape};
 use super::numbers::{digits, time};
 use super::{Assumed, kinds, plain, pool_name};
 use crate::fit::{Class, Fit, Think};
+use crate::observe::RECENT;
 
 /// Tomcat's default.
 const WORKERS: u32 = 200;
@@ -168,7 +169,7 @@ fn what_it_runs_on(p: &mut Parameters<'_>, fit: &Fit, assumed: &Assumed) {
             c.growth.growth,
             c.growth.ci95,
             "[-0.9, 10]",
-            if fit.recordings.is_empty() {
+            if c.over == RECENT {
                 "share by which CPU demands grow from idle to full CPUs; a line through all requests"
             } else {
                 "share by which CPU demands grow from idle to full CPUs; a line through all recordings"
