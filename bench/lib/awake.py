@@ -20,43 +20,42 @@ while True:
 """
 
 
-def keep_awake(cpus, told=None):
-    """Spinners of idle priority, one a CPU: a half idle virtual CPU halts and is clocked down by its host, so that a request
-    takes half as long again at 0.3 of the load line as at it (0.82 and 0.45 ms of CPU were measured). That is a property
-    of the host; what is to be predicted is the server. Not for a server with several CPUs: Linux gives a CPU that becomes idle what waits
-    for others, but not one that is left with a spinner (replies at half the utilization of two CPUs took twice as long)."""
-    return [subprocess.Popen(["taskset", "-c", cpu, "python3", "-c", SPIN, *([told[i].name] if told else [])]) for i, cpu in enumerate(listed(cpus))]
-
-
-def listed(cpus):
-    """`0,1` as a list; nothing is none."""
-    return cpus.split(",") if cpus else []
+def keep_awake(cpu, told=None):
+    """A spinner of idle priority: a half idle virtual CPU halts and is clocked down by its host, so that a request takes half
+    as long again at 0.3 of the load line as at it (0.82 and 0.45 ms of CPU were measured). That is a property of the host; what is
+    to be predicted is the server. One CPU only: Linux gives a CPU that becomes idle what waits for another, but not one that is left
+    with a spinner (with two, replies on two CPUs took 2.3 ms instead of 1.7 at 0.8 of L0: bench/predict until spinners were one)."""
+    return subprocess.Popen(["taskset", "-c", cpu, "python3", "-c", SPIN, *([told] if told else [])])
 
 
 class Pace:
-    """How fast these CPUs are while something else runs on them: what their spinners do in a second of CPU time of their own.
-    Of a virtual machine that changes by a fifth within minutes."""
+    """How fast a CPU is while something else runs on it: what its spinner does in a second of CPU time of its own. Of a
+    virtual machine that changes by a fifth within minutes. Without a CPU there is no spinner, and no pace."""
 
-    def __init__(self, cpus):
-        self.files = [tempfile.NamedTemporaryFile(prefix="pace-") for _ in listed(cpus)]
-        for file in self.files:
-            file.write(bytes(16))
-            file.flush()
-        self.maps = [mmap.mmap(file.fileno(), 16) for file in self.files]
-        self.spinners = keep_awake(cpus, self.files)
+    def __init__(self, cpu=None):
+        self.spinner = None
+        if cpu is None:
+            return
+        self.file = tempfile.NamedTemporaryFile(prefix="pace-")
+        self.file.write(bytes(16))
+        self.file.flush()
+        self.map = mmap.mmap(self.file.fileno(), 16)
+        self.spinner = keep_awake(cpu, self.file.name)
 
     def now(self):
         """To be given to `since`."""
-        return [struct.unpack("dd", told[:]) for told in self.maps]
+        return struct.unpack("dd", self.map[:]) if self.spinner else None
 
     def since(self, then):
-        """Units per second of CPU time; None where the others left them next to nothing of it."""
-        done, cpu = (sum(n[i] - t[i] for n, t in zip(self.now(), then)) for i in (0, 1))
+        """Units per second of CPU time; None where the others left it next to nothing of that."""
+        if not self.spinner:
+            return None
+        done, cpu = (now - before for now, before in zip(self.now(), then))
         return done / cpu if cpu > 0.3 else None
 
     def close(self):
-        for spinner in self.spinners:
-            spinner.kill()
-            spinner.wait()
-        for file in self.files:
-            file.close()
+        if self.spinner:
+            self.spinner.kill()
+            self.spinner.wait()
+            self.file.close()
+            self.spinner = None

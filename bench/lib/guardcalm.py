@@ -88,9 +88,8 @@ def measure(site, scenario, blocks, slice_s):
         time.sleep(0.3)  # the last replies are counted
         told = guardsite.figures(guardsite.summary(load, seconds + 60))
     finally:
-        for spinner in awake:
-            spinner.kill()
-            spinner.wait()
+        awake.kill()
+        awake.wait()
     # The shortest slices are shorter than what a cold site's counts come late by; that a mode cannot be set ends the site in any run.
     if not harness.shortest():
         check_modes(slices, site.counts("FullHandshakes", "ResumedHandshakes"))

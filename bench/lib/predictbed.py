@@ -115,7 +115,7 @@ class Bed:
         self.program, self.cpus = program, "0,1"
         self.server = start(program, options)
         self.started = f"{self.server.pid} at {time.time():.0f}"
-        self.pace = Pace("")
+        self.pace = Pace()
         try:
             self.probe = self.begin(warm, again)
         except BaseException:  # nobody enters what was not made: what runs by now would go on
@@ -140,7 +140,7 @@ class Bed:
         self.pace.close()
         self.cpus = cpus
         self.server.pin(cpus)
-        self.pace = Pace(cpus if cpus == "0" else "")
+        self.pace = Pace(cpus if cpus == "0" else None)
         return self.closed(settle)
 
     def generator(self, scenario_file, *arguments):

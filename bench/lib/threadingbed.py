@@ -100,9 +100,8 @@ class Bed:
             self.driver.wait(60)
         for server in self.servers.values():
             server.close()
-        for spinner in self.awake:
-            spinner.kill()
-            spinner.wait()
+        self.awake.kill()
+        self.awake.wait()
         self.folder.cleanup()
 
     def __enter__(self):
