@@ -641,6 +641,17 @@ fn contention_moves_utilization_to_its_fixed_point() {
         let fixed = 0.5 * (1.0 - 0.2 * growth) / (1.0 - 0.5 * growth);
         within("utilization", used.expect("known"), fixed, 0.03);
     }
+    // By milliseconds, what comes after an idle time is a burst on an idle core, and what follows at once one on a busy core.
+    for (arrives, takes) in [("arrivals = \"100ms\"", 1.1e-3), ("clients = 1", 0.9e-3)] {
+        let text = format!(
+            "[machines.m]\ncores = 1\ncontention = -0.2\ncontention_at = 0.5\ncontention_over = \"3ms\"\n[pools.p]\nmachine = \"m\"\n\
+             program = [ {{ cpu = \"1ms\" }} ]\n[classes.r]\n{arrives}\nprogram = [ {{ call = \"p\" }} ]\n"
+        );
+        let a = simulated(&text, 5_000);
+        let used = a.stations.get("m").expect("a machine").utilization;
+        let each = used.expect("known").value / a.all.expect("simulated").throughput.value;
+        assert!((each / takes - 1.0).abs() < 0.005, "{each}, not {takes}");
+    }
     let refused = evaluate(&model(&text(0.6)), Solver::Mva, &Options::default());
     assert!(
         refused

@@ -94,7 +94,7 @@ impl MachineState {
         }
     }
 
-    /// How long a core takes for CPU as a model writes it; none: any of them.
+    /// How long a core takes for CPU as a model writes it; without a core, as on the mean of them.
     #[inline]
     pub(super) fn takes(&self, written: Nanos, now: Time, core: Option<u32>) -> Nanos {
         let speed = self.speed

@@ -65,6 +65,13 @@ pub struct Contention {
     pub over: f64,
 }
 
+impl Contention {
+    /// Whether it is one of single requests, by what their CPU did just before them; else it is one of whole recordings.
+    pub fn of_requests(&self) -> bool {
+        self.over == RECENT
+    }
+}
+
 /// Everything that the model's file says.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Fit {
@@ -173,7 +180,7 @@ pub fn fit(seen: &Observed, visitors: Visitors) -> Result<Fit, String> {
         .counted
         .map(|(cpu, _)| cpu / seen.cpu_where_counted.max(1e-9) - 1.0);
     if let Some(off) = counters.filter(|off| off.abs() > UTILIZATION_LAW)
-        && !(0.0..=SWITCHING).contains(&switching(seen))
+        && !(0.0..=SWITCHING).contains(&per_switch(seen))
     {
         return Err(format!(
             "the utilization law is off by {:+.1}%: /proc counted so much more CPU than the threads' states show. \
@@ -181,7 +188,7 @@ pub fn fit(seen: &Observed, visitors: Visitors) -> Result<Fit, String> {
             100.0 * off
         ));
     }
-    costs.add_to_wakings(switched(seen), &seen.overheads);
+    costs.add_to_wakings(of_switching(seen), &seen.overheads);
     // Demands are those of the server alone.
     let scale = 1.0 - recording;
     for class in &mut classes {
@@ -253,7 +260,7 @@ pub fn fit(seen: &Observed, visitors: Visitors) -> Result<Fit, String> {
 
 /// CPU per switch to a thread that `/proc` counted and the threads' states do not show. None of several recordings together:
 /// each has been looked at by itself.
-fn switching(seen: &Observed) -> f64 {
+fn per_switch(seen: &Observed) -> f64 {
     let Some((cpu, _)) = seen.counted.filter(|_| seen.several.is_empty()) else {
         return 0.0;
     };
@@ -262,8 +269,8 @@ fn switching(seen: &Observed) -> f64 {
 }
 
 /// CPU of switching in all.
-fn switched(seen: &Observed) -> f64 {
-    switching(seen).clamp(0.0, SWITCHING) * seen.switches as f64
+fn of_switching(seen: &Observed) -> f64 {
+    per_switch(seen).clamp(0.0, SWITCHING) * seen.switches as f64
 }
 
 fn scaled(f: &mut Fitted, factor: f64) {

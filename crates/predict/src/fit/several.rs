@@ -9,7 +9,7 @@
 use loadline_stats::student::t_quantile;
 use serde::Serialize;
 
-use super::{Class, Contention, Fit, Handshake, Visitors, database, fit, switched};
+use super::{Class, Contention, Fit, Handshake, Visitors, database, fit, of_switching};
 use crate::observe::{Observed, end_to_end};
 
 /// What recordings as a whole say of load holds over seconds.
@@ -98,7 +98,9 @@ pub fn fit_several(
     let scaled: Vec<(&Observed, f64)> = recordings.iter().zip(factors).collect();
     let together = end_to_end(&scaled);
     let mut all = fit(&together, visitors)?;
-    let switching = scaled.iter().map(|(one, factor)| factor * switched(one));
+    let switching = scaled
+        .iter()
+        .map(|(one, factor)| factor * of_switching(one));
     all.costs
         .add_to_wakings(switching.sum(), &together.overheads);
     let seconds: f64 = recordings.iter().map(|r| r.about.seconds).sum();

@@ -22,7 +22,7 @@ impl Thread {
     }
 
     /// Adds an interval in which it slept.
-    pub fn slept_from(&mut self, begin_ns: i64, end_ns: i64) {
+    pub fn was_asleep(&mut self, begin_ns: i64, end_ns: i64) {
         self.asleep.push((begin_ns, end_ns));
     }
 
@@ -157,7 +157,7 @@ mod tests {
         ] {
             match (running, asleep) {
                 (true, _) => t.ran(begin, end, 0),
-                (_, true) => t.slept_from(begin, end),
+                (_, true) => t.was_asleep(begin, end),
                 _ => {}
             }
         }

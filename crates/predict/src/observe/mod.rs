@@ -15,8 +15,8 @@ mod several;
 pub use read::read;
 pub use several::end_to_end;
 
-/// How long a CPU remembers that it was busy, in seconds: of requests in recordings under light load, means that fade over
-/// 2 to 5 ms explain what they cost better than shorter and longer ones.
+/// Over which time a mean of a CPU's use tells what a request costs on it, in seconds. By shorter means cost goes up and down
+/// with the steps of a visit (the dispatcher, then the worker); by means over 5 ms and more less of it is told.
 pub const RECENT: f64 = 0.003;
 
 /// What was recorded, and how much of it.

@@ -90,7 +90,7 @@ fn threads(db: &Connection) -> Result<HashMap<i64, Thread>> {
         if r.get(3)? {
             thread.ran(begin, end, r.get(5)?);
         } else if r.get(4)? {
-            thread.slept_from(begin, end);
+            thread.was_asleep(begin, end);
         }
     }
     Ok(threads)

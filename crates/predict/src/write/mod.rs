@@ -175,9 +175,10 @@ pub fn summary(fit: &Fit) -> String {
             },
             100.0 * c.growth.growth.abs(),
             100.0 * c.growth.ci95,
-            match fit.recordings.len() {
-                0 => "the requests of this one".into(),
-                n => format!("{n} recordings"),
+            if c.of_requests() {
+                "what requests cost after idle time and after none".into()
+            } else {
+                format!("{} recordings", fit.recordings.len())
             }
         );
     }

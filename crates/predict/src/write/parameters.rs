@@ -7,7 +7,6 @@ use loadline_stats::law::{Fitted, Shape};
 use super::numbers::{digits, time};
 use super::{Assumed, kinds, plain, pool_name};
 use crate::fit::{Class, Fit, Think};
-use crate::observe::RECENT;
 
 /// Tomcat's default.
 const WORKERS: u32 = 200;
@@ -169,7 +168,7 @@ fn what_it_runs_on(p: &mut Parameters<'_>, fit: &Fit, assumed: &Assumed) {
             c.growth.growth,
             c.growth.ci95,
             "[-0.9, 10]",
-            if c.over == RECENT {
+            if c.of_requests() {
                 "share by which CPU demands grow from idle to full CPUs; a line through all requests"
             } else {
                 "share by which CPU demands grow from idle to full CPUs; a line through all recordings"

@@ -163,11 +163,13 @@ fn client(out: &mut String, fit: &Fit) {
     );
 }
 
-/// What a client does itself, where it has CPUs of its own and where it has not.
-pub(super) fn at_client(entry: &str, elsewhere: &str) -> String {
+/// What a client does itself where it shares the server's CPUs, and what stands for it where it does not, if anything.
+pub(super) fn at_client(entry: &str, elsewhere: Option<&str>) -> String {
+    let elsewhere = elsewhere.map_or(String::new(), |step| {
+        format!(", {{ p = \"if(client_cpu > 0, 0, 1)\", do = [ {step} ] }}")
+    });
     format!(
-        "{{ branch = [ {{ p = \"if(client_cpu > 0, 1, 0)\", do = [ {{ call = \"client.{entry}\" }} ] }}, \
-         {{ p = \"if(client_cpu > 0, 0, 1)\", do = [ {elsewhere} ] }} ] }}"
+        "{{ branch = [ {{ p = \"if(client_cpu > 0, 1, 0)\", do = [ {{ call = \"client.{entry}\" }} ] }}{elsewhere} ] }}"
     )
 }
 

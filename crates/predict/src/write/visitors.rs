@@ -24,7 +24,7 @@ pub(super) fn visitors(out: &mut String, fit: &Fit) {
                 let pause = format!("{{ wait = \"{}\" }}", drawn(&name, pause));
                 format!(
                     "{}, {{ call = \"{through}.{piece}\" }}",
-                    at_client(&piece, &pause)
+                    at_client(&piece, Some(&pause))
                 )
             })
             .collect();
@@ -69,7 +69,7 @@ pub(super) fn visitors(out: &mut String, fit: &Fit) {
                 .collect();
             format!("{{ by_class = {{ {} }} }}", arms.join(", "))
         };
-        let page = at_client("page", "");
+        let page = at_client("page", None);
         let ages = fit.collections.as_ref().is_some_and(|c| c.aging.is_some());
         let holds = if ages {
             "heap = \"java\", holds = \"connection_holds\", "
