@@ -64,18 +64,18 @@ class HarmlessIT {
     /** What was compiled while probes were dormant has in it what they do when they are not. */
     @Test
     void compiled_code_stays_when_the_first_recording_begins() throws Exception {
-        Path log = Files.createTempFile("loadline-agent-test", ".compiled");
-        try (Target target = WebTarget.start(11, "Nio", "TLSv1.3", Way.START.options()[0], Compiled.option(log));
-                TestRecorder recorder = Way.START.recorder()) {
-            target.tell("start");
-            Compiled compiled = new Compiled(log, "com\\.zaxxer\\.|org\\.h2\\.jdbc\\.|dev\\.loadline\\.(Loadline|Span|agent\\.programs)");
-            compiled.warm("Web::query ", () -> target.tell("work"));
-            recorder.record(target.pid());
-            target.tell("work");
-            assertEquals(40_000, recorder.stop().of(Type.SQL_BEGIN).size());
-            assertEquals(List.of(), compiled.thrownAway());
-        } finally {
-            Files.delete(log);
+        try (Compiled compiled = new Compiled("com\\.zaxxer\\.|org\\.h2\\.jdbc\\.|dev\\.loadline\\.(Loadline|Span|agent\\.programs)")) {
+            List<String> thrownAway;
+            try (Target target = WebTarget.start(11, "Nio", "TLSv1.3", compiled.options(Way.START.options()));
+                    TestRecorder recorder = Way.START.recorder()) {
+                target.tell("start");
+                compiled.warm("Web::query ", () -> target.tell("work"));
+                recorder.record(target.pid());
+                target.tell("work");
+                assertEquals(40_000, recorder.stop().of(Type.SQL_BEGIN).size());
+                thrownAway = compiled.thrownAway();
+            }
+            assertEquals(List.of(), compiled.why(thrownAway));
         }
     }
 
@@ -83,25 +83,24 @@ class HarmlessIT {
     @ParameterizedTest
     @MethodSource("servers")
     void servers_stay_compiled(Class<? extends Program> server, String types, String hot) throws Exception {
-        Path log = Files.createTempFile("loadline-agent-test", ".compiled");
-        try (Target target = WebTarget.start(server, "TLSv1.3", Way.START.options()[0], Compiled.option(log));
-                TestRecorder recorder = Way.START.recorder()) {
-            HttpsClient client = new HttpsClient(HttpsClient.newContext(), Integer.parseInt(target.tell("start")));
-            Compiled.Work work = () -> {
-                for (int i = 0; i < 4_000; i++) {
-                    assertEquals(200, client.get("/hello"));
-                }
-            };
-            Compiled compiled = new Compiled(log, types);
-            compiled.warm(hot, work);
-            recorder.record(target.pid());
-            work.run();
-            List<String> thrownAway = compiled.thrownAway();
-            client.close();
-            assertEquals(4_000, recorder.stop().of(Type.REQUEST).size());
-            assertEquals(List.of(), thrownAway);
-        } finally {
-            Files.delete(log);
+        try (Compiled compiled = new Compiled(types)) {
+            List<String> thrownAway;
+            try (Target target = WebTarget.start(server, "TLSv1.3", compiled.options(Way.START.options()));
+                    TestRecorder recorder = Way.START.recorder()) {
+                HttpsClient client = new HttpsClient(HttpsClient.newContext(), Integer.parseInt(target.tell("start")));
+                Compiled.Work work = () -> {
+                    for (int i = 0; i < 4_000; i++) {
+                        assertEquals(200, client.get("/hello"));
+                    }
+                };
+                compiled.warm(hot, work);
+                recorder.record(target.pid());
+                work.run();
+                thrownAway = compiled.thrownAway();
+                client.close();
+                assertEquals(4_000, recorder.stop().of(Type.REQUEST).size());
+            }
+            assertEquals(List.of(), compiled.why(thrownAway));
         }
     }
 

@@ -59,11 +59,9 @@ public final class Rehearsal {
             long end = System.nanoTime() + MOST_NS;
             for (int turn = 0; turn < TURNS && System.nanoTime() < end; turn++) {
                 Emit.to(session, true, true);
-                play(slot);
+                play(slot, memory);
                 Emit.toNobody();
-                play(slot);
-                Session.empty(memory);
-                slot.epoch = 0;
+                play(slot, memory);
             }
         } finally {
             Emit.toNobody();
@@ -73,7 +71,7 @@ public final class Rehearsal {
     }
 
     /** Most of it over and over; now and then what is rare, but comes with the first events of a recording. */
-    private static void play(Slot slot) {
+    private static void play(Slot slot, long memory) {
         InetSocketAddress peer = new InetSocketAddress(InetAddress.getLoopbackAddress(), 1);
         for (int i = 0; i < CALLS; i++) {
             boolean isRare = i % 8 == 0;
@@ -84,6 +82,12 @@ public final class Rehearsal {
                 MethodProbes.forgetThread();
                 asAnotherThread();
                 Emit.SLOTS.set(slot);
+                if (i % 16 == 0) {
+                    Session.empty(memory);
+                    slot.epoch = 0; // of another recording
+                } else {
+                    slot.at = slot.end; // full
+                }
             }
             Object connection = new Object();
             ServerProbes.connectionOpen(connection, peer);
@@ -179,6 +183,10 @@ public final class Rehearsal {
 
     /** Where a server tells its requests itself, and where nobody listens; of a container there is none yet. */
     private static void servlet(Object request) {
+        ServletProbes.serverTells(true);
+        ServletProbes.end(ServletProbes.begin(request), request, request, null);
+        ServletProbes.serviceEnd(ServletProbes.serviceBegin(request, request));
+        ServletProbes.serverTells(false);
         long visit = ServerProbes.visitBegin(request);
         ServletProbes.end(ServletProbes.begin(request), request, request, null);
         ServletProbes.serviceEnd(ServletProbes.serviceBegin(request, request));

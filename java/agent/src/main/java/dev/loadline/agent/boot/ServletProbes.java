@@ -23,7 +23,12 @@ public final class ServletProbes {
 
     /** There is a server that tells its requests itself. */
     public static void serverTells() {
-        toldByServer = true;
+        serverTells(true);
+    }
+
+    /** For {@link Rehearsal}, which comes before any server. */
+    static void serverTells(boolean tells) {
+        toldByServer = tells;
     }
 
     /** Name and version of the container that told of a request here; null if none did. */

@@ -5,27 +5,40 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
-/** What HotSpot's optimising compiler made of the methods of some types, and what of it was thrown away, by its own log. */
-public final class Compiled {
+/** What HotSpot's optimising compiler made of the methods of some types, and what of it was thrown away, by its own logs. */
+public final class Compiled implements AutoCloseable {
     private static final int TURNS = 80;
     /** Turns since it was compiled in which nothing was thrown away: what is compiled again at first is so by then. */
     private static final int SETTLED = 5;
 
+    private static final Pattern LINE = Pattern.compile("\\] +(\\d+) .* (\\S+::\\S+) ");
+    private static final Pattern TRAP = Pattern.compile("<uncommon_trap thread.* reason='(\\w+)'.* compile_id='(\\d+)'.*");
+    private static final Pattern FRAME = Pattern.compile(" *<jvms bci='(\\d+)' method='(\\S+) (\\S+) .*");
+
     private final Path log;
+    /** In which the compiler says what compiled code met that it was made without. */
+    private final Path reasons;
     private final String optimised;
     private int read;
 
     /** @param types begins of types' names, as a regular expression */
-    public Compiled(Path log, String types) {
-        this.log = log;
+    public Compiled(String types) throws IOException {
+        this.log = Files.createTempFile("loadline-agent-test", ".compiled");
+        this.reasons = Files.createTempFile("loadline-agent-test", ".reasons");
         this.optimised = ".* 4  +(" + types + ")\\S*::.*";
     }
 
-    /** What a JVM is to be started with. */
-    public static String option(Path log) {
-        return "-Xlog:jit+compilation=debug:file=" + log;
+    /** What a JVM is to be started with, beside its own. */
+    public String[] options(String... own) {
+        List<String> options = new ArrayList<>(List.of(own));
+        options.add("-Xlog:jit+compilation=debug:file=" + log);
+        options.addAll(List.of("-XX:+UnlockDiagnosticVMOptions", "-XX:+LogCompilation", "-XX:LogFile=" + reasons));
+        return options.toArray(String[]::new);
     }
 
     /** Has it work until a method was compiled for good and nothing is thrown away any more. */
@@ -47,8 +60,51 @@ public final class Compiled {
                 .filter(line -> line.matches(optimised) && line.contains("made not entrant")).toList();
     }
 
+    /**
+     * Why each of them was thrown away, its innermost frames first with their bytecodes' places, when the JVM has ended. Not of those that met a lock which
+     * somebody else held: that comes when it comes.
+     */
+    public List<String> why(List<String> thrownAway) throws IOException {
+        List<String> lines = Files.readAllLines(reasons);
+        List<String> why = new ArrayList<>();
+        for (String line : thrownAway) {
+            Matcher compiled = LINE.matcher(line);
+            String reason = compiled.find() ? compiled.group(2) + ": " + reason(lines, compiled.group(1)) : line;
+            if (!reason.contains(" in java.util.concurrent.locks.")) {
+                why.add(reason);
+            }
+        }
+        return why;
+    }
+
+    private static String reason(List<String> lines, String id) {
+        for (int i = 0; i < lines.size(); i++) {
+            Matcher trap = TRAP.matcher(lines.get(i));
+            if (trap.matches() && trap.group(2).equals(id)) {
+                StringBuilder reason = new StringBuilder(trap.group(1));
+                String before = " in ";
+                for (int at = i + 1; at < lines.size(); at++) {
+                    Matcher frame = FRAME.matcher(lines.get(at));
+                    if (!frame.matches()) {
+                        break;
+                    }
+                    reason.append(before).append(frame.group(2)).append('.').append(frame.group(3)).append('@').append(frame.group(1));
+                    before = " < ";
+                }
+                return reason.toString();
+            }
+        }
+        return "no trap of its own: what it was compiled upon holds no more";
+    }
+
     private List<String> lines() throws IOException {
         return Files.readAllLines(log);
+    }
+
+    @Override
+    public void close() throws IOException {
+        Files.delete(log);
+        Files.delete(reasons);
     }
 
     /** A turn. */
