@@ -212,6 +212,9 @@ pub struct Pool {
     pub queue: Queue,
     /// Whether the thread that became idle last takes the next job (else the one idle for longest).
     pub wake_last: bool,
+    /// Whether a job that finds others waiting wakes nobody, and whoever takes a job wakes the next thread if there are more
+    /// (`java.util.concurrent.LinkedBlockingQueue`); else each job wakes a thread.
+    pub in_turn: bool,
     /// Whether each client has a thread and a queue of its own (client number modulo threads).
     pub keyed: bool,
     /// Weight under CFS and EEVDF (1024 is nice 0), in shares.

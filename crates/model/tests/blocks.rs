@@ -369,6 +369,34 @@ fn waking_an_idle_thread_costs_its_sender_cpu() {
     );
 }
 
+/// Three jobs come at once for threads that need 1 s to wake; each then works 2 s on a core of its own. Woken one after
+/// another, the second wakes when the first has taken its job: they end at 3, 4 and 5 s.
+#[test]
+fn a_queue_may_wake_each_thread_when_the_one_before_has_taken_its_job() {
+    let text = "[machines.m]\ncores = 4\n[pools.p]\nmachine = \"m\"\nmin_threads = 0\nmax_threads = 8\nidle_timeout = 0\n\
+        create_cpu = 1\nsignal = \"HOW\"\nprogram = [ { cpu = 2 } ]\n\
+        [classes.request]\narrivals = \"const(20)\"\n\
+        program = [ { fork = [ [ { call = \"p\" } ], [ { call = \"p\" } ], [ { call = \"p\" } ] ] } ]\n";
+    for (how, last, mean) in [("each", 3.0, 3.0), ("in-turn", 5.0, 4.0)] {
+        let a = run(&text.replace("HOW", how), 500);
+        near(how, response(&a, "request").value, last, 1e-6);
+        let p = a.stations.get("p").unwrap();
+        let spent = p.queueing_time.unwrap().value + p.holding_time.unwrap().value;
+        near(how, spent, mean, 1e-6);
+    }
+    // A thread that is done takes what is left, and nobody is woken for it: with 2 s of work and 3 s to wake, the first
+    // thread serves the second job at 5 to 7 s, and the one that was woken at 3 s the third at 6 s.
+    let slow = text
+        .replace("HOW", "in-turn")
+        .replace("create_cpu = 1", "create_cpu = 3");
+    near(
+        "barging",
+        response(&run(&slow, 500), "request").value,
+        8.0,
+        1e-6,
+    );
+}
+
 #[test]
 fn readers_may_pass_writers_or_wait_behind_them() {
     // Three readers hold the lock nearly all the time between them: preferred, they hardly ever let the writer in.

@@ -57,6 +57,14 @@ impl Engine<'_> {
     pub(super) fn wake_on_core(&mut self, machine: u32, thread: u32) {
         let now = self.now;
         let set = cores!(self, machine);
+        if set.policy.joins_by_accounts() {
+            for core in 0..set.cores.len() as u32 {
+                if cores!(self, machine).cores[core as usize].thread != NONE {
+                    self.account(machine, core);
+                }
+            }
+        }
+        let set = cores!(self, machine);
         let t = &mut self.threads[thread as usize];
         set.policy.woken(t);
         let idle = set.idle & t.affinity;
@@ -69,17 +77,24 @@ impl Engine<'_> {
             };
             return self.dispatch(machine, core, thread);
         }
+        // The kernel's fair class queues it where it ran last; others look at all cores.
+        let at_last = set.policy.joins_by_accounts()
+            && t.affinity.checked_shr(t.last_core).unwrap_or(0) & 1 == 1;
+        let candidates = if at_last {
+            1 << t.last_core
+        } else {
+            t.affinity
+        };
         let mut victim = None;
         let mut most = f64::NEG_INFINITY;
         for (i, core) in set.cores.iter().enumerate() {
-            if self.threads[thread as usize].affinity >> i & 1 == 0 || core.thread == NONE {
+            if candidates >> i & 1 == 0 || core.thread == NONE {
                 continue;
             }
-            let (woken, running) = (
-                &self.threads[thread as usize],
-                &self.threads[core.thread as usize],
-            );
-            if let Some(lead) = set.policy.preempts(woken, running, now.since(core.since))
+            let ran = now.since(core.since);
+            if let Some(lead) =
+                set.policy
+                    .preempts(&self.threads, thread, core.thread, i as u32, ran)
                 && lead > most
             {
                 most = lead;

@@ -104,12 +104,18 @@ impl Cfs {
     }
 }
 
-/// Earliest eligible virtual deadline first. A thread is eligible if it has had no more than its share (its virtual time
-/// is not beyond the weighted mean); a running one finishes its slice, as the kernel's default asks (run to parity).
+/// Earliest eligible virtual deadline first. A thread is eligible if it has had no more than its share: its virtual time
+/// is not beyond the weighted mean. A running one keeps its core for its slice while it is eligible, as the kernel's default
+/// asks (run to parity); once it has had more than its share, a woken thread takes the core if it is the one to pick.
+///
+/// One that sleeps before others have had what it had too much keeps that until they have, or until nobody is left (the
+/// kernel's delayed dequeue); what it had too little, it brings with it.
 pub(super) struct Eevdf {
     slice: f64,
     line: BTreeSet<(u64, u32)>,
     weight: f64,
+    /// How often nobody was ready or running: virtual time begins anew.
+    emptied: u64,
     /// Weighted sum of virtual times of all that are ready or running, relative to `zero`.
     sum: f64,
 }
@@ -120,6 +126,7 @@ impl Eevdf {
             slice: slice * 1e9,
             line: BTreeSet::new(),
             weight: 0.0,
+            emptied: 0,
             sum: 0.0,
         }
     }
@@ -142,26 +149,30 @@ impl Eevdf {
         } else {
             t.virtual_time
         };
-        // Joining moves the mean; the lag is stretched so that it is what it was afterwards.
-        let lag = if self.weight > 0.0 {
-            t.lag * (self.weight + t.weight) / self.weight
+        let since = t.epoch == self.emptied && self.weight > 0.0;
+        t.virtual_time = if since && t.lag < 0.0 {
+            t.virtual_time.max(reference)
+        } else if since {
+            // Joining moves the mean; the lag is stretched so that it is what it was afterwards.
+            reference - t.lag * (self.weight + t.weight) / self.weight
         } else {
-            0.0
+            reference
         };
-        t.virtual_time = reference - lag;
         t.deadline = t.virtual_time + self.slice_of(t);
         self.weight += t.weight;
         self.sum += t.weight * t.virtual_time;
     }
 
     pub(super) fn leave(&mut self, t: &mut Thread) {
-        let limit = self.slice_of(t);
+        let limit = 2.0 * self.slice_of(t);
         t.lag = (self.mean() - t.virtual_time).clamp(-limit, limit);
+        t.epoch = self.emptied;
         self.weight -= t.weight;
         self.sum -= t.weight * t.virtual_time;
         if self.weight < 1e-6 {
             self.weight = 0.0;
             self.sum = 0.0;
+            self.emptied += 1;
         }
     }
 
@@ -174,15 +185,52 @@ impl Eevdf {
         self.leave(t);
     }
 
+    /// Whether it has had no more than its share.
+    fn eligible(&self, t: &Thread) -> bool {
+        t.virtual_time <= self.mean() + 1.0
+    }
+
+    /// Who of the line may use a core, by their deadlines.
+    fn line_for<'a>(
+        &'a self,
+        threads: &'a [Thread],
+        core: u32,
+    ) -> impl Iterator<Item = &'a (u64, u32)> + Clone {
+        self.line
+            .iter()
+            .filter(move |(_, id)| threads[*id as usize].affinity >> core & 1 == 1)
+    }
+
+    fn first(&self, threads: &[Thread], core: u32) -> Option<(u64, u32)> {
+        let mut line = self.line_for(threads, core);
+        let eligible = |key: &&(u64, u32)| self.eligible(&threads[key.1 as usize]);
+        line.clone().find(eligible).or_else(|| line.next()).copied()
+    }
+
     pub(super) fn pick(&mut self, threads: &[Thread], core: u32) -> Option<u32> {
-        let mean = self.mean();
-        let allowed = |id: u32| threads[id as usize].affinity >> core & 1 == 1;
-        let eligible = |id: u32| threads[id as usize].virtual_time <= mean + 1.0;
-        let mut line = self.line.iter().filter(|(_, id)| allowed(*id));
-        let first = *line.clone().next()?;
-        let key = line.find(|(_, id)| eligible(*id)).copied().unwrap_or(first);
+        let key = self.first(threads, core)?;
         self.line.remove(&key);
         Some(key.1)
+    }
+
+    /// By how much the running thread of a core is ahead of its share, if the woken one takes its place. Both are brought
+    /// up to date; the woken one is not in the line yet.
+    pub(super) fn preempts(
+        &self,
+        threads: &[Thread],
+        woken: u32,
+        running: u32,
+        core: u32,
+    ) -> Option<f64> {
+        let (woken, running) = (&threads[woken as usize], &threads[running as usize]);
+        if self.eligible(running) || !self.eligible(woken) {
+            return None;
+        }
+        let before = self
+            .line_for(threads, core)
+            .take_while(|(deadline, _)| *deadline < ordered(woken.deadline))
+            .any(|(_, id)| self.eligible(&threads[*id as usize]));
+        (!before).then(|| running.virtual_time - self.mean())
     }
 
     pub(super) fn slice(&self, t: &Thread) -> Nanos {
@@ -213,10 +261,7 @@ impl Eevdf {
     }
 
     pub(super) fn goes_on(&self, threads: &[Thread], core: u32) -> bool {
-        !self
-            .line
-            .iter()
-            .any(|(_, id)| threads[*id as usize].affinity >> core & 1 == 1)
+        self.line_for(threads, core).next().is_none()
     }
 }
 
@@ -229,6 +274,61 @@ mod tests {
         let values = [-1e9, -1.5, -0.0, 0.0, 1e-3, 2.0, 1e12];
         for pair in values.windows(2) {
             assert!(ordered(pair[0]) <= ordered(pair[1]), "{pair:?}");
+        }
+    }
+
+    /// One core's threads: the first runs, the others are ready.
+    fn machine(virtual_times: &[f64]) -> (Eevdf, Vec<Thread>) {
+        let mut p = Eevdf::new(0.003);
+        let mut threads: Vec<Thread> = virtual_times.iter().map(|_| Thread::blank()).collect();
+        for (i, v) in virtual_times.iter().enumerate() {
+            let t = &mut threads[i];
+            t.virtual_time = *v;
+            t.deadline = v + 3e6;
+            p.weight += t.weight;
+            p.sum += t.weight * v;
+            if i > 0 {
+                p.enqueue(t, i as u32);
+            }
+        }
+        (p, threads)
+    }
+
+    fn wakes(p: &mut Eevdf, threads: &mut Vec<Thread>, lag: f64) -> Option<f64> {
+        let mut woken = Thread::blank();
+        woken.lag = lag;
+        p.join(&mut woken);
+        threads.push(woken);
+        p.preempts(threads, threads.len() as u32 - 1, 0, 0)
+    }
+
+    #[test]
+    fn a_woken_thread_takes_the_core_of_one_that_is_ahead_unless_another_is_before_it() {
+        // Alone, it is not ahead.
+        let (mut p, mut threads) = machine(&[5e6]);
+        assert_eq!(wakes(&mut p, &mut threads, 0.0), None);
+        // Another is behind, and its deadline is before that of the one that wakes.
+        let (mut p, mut threads) = machine(&[5e6, 3e6]);
+        assert_eq!(wakes(&mut p, &mut threads, 0.0), None);
+        // One that wakes with 2 ms of credit makes both others ahead: it joins at 1.75 ms, and the mean is 3.75.
+        let (mut p, mut threads) = machine(&[5e6, 4.5e6]);
+        let lead = wakes(&mut p, &mut threads, 2e6).expect("it takes the core");
+        assert!((lead - 1.25e6).abs() < 1.0, "{lead}");
+    }
+
+    #[test]
+    fn what_a_thread_had_too_much_is_forgotten_once_others_have_had_it() {
+        for (others, ahead) in [(500_000, 500_000.0), (3_000_000, 0.0)] {
+            let mut p = Eevdf::new(0.003);
+            let (mut a, mut b) = (Thread::blank(), Thread::blank());
+            p.join(&mut a);
+            p.join(&mut b);
+            p.account(&mut a, Nanos(1_000_000));
+            p.leave(&mut a);
+            p.account(&mut b, Nanos(others));
+            let mean = p.mean();
+            p.join(&mut a);
+            assert!((a.virtual_time - mean - ahead).abs() < 1.0, "{others}");
         }
     }
 

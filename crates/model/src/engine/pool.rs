@@ -188,28 +188,18 @@ impl Engine<'_> {
     fn enlist(&mut self, pool: u32, lane: u32, job: u32) -> bool {
         let spec = &self.model.pools[pool as usize];
         let p = &mut self.pools[pool as usize];
-        let idle = if spec.wake_last {
-            p.lanes[lane as usize].idle.pop_back()
-        } else {
-            p.lanes[lane as usize].idle.pop_front()
-        };
-        let grows = idle.is_none()
-            && p.threads < spec.max_threads
-            && !spec.keyed
-            && p.starting <= p.waiting;
-        if idle.is_none() && !grows && p.waiting >= p.capacity {
+        let wakes = !spec.in_turn || p.lanes[lane as usize].line.len() == 0;
+        let room = p.threads < spec.max_threads && !spec.keyed && p.starting <= p.waiting;
+        let wanted = wakes && (room || !p.lanes[lane as usize].idle.is_empty());
+        if !wanted && p.waiting >= p.capacity {
             return false;
         }
         let priority = self.model.classes[self.jobs[job].class as usize].priority;
         p.lanes[lane as usize].line.push(priority, job);
         p.waiting += 1;
         let patience = p.patience;
-        if let Some(thread) = idle {
-            self.stop_patience(thread);
-            self.acts[thread].waiting = Waiting::Nothing;
-            self.wake(thread);
-        } else if grows {
-            self.create_thread(pool);
+        if wanted {
+            self.wake_one(pool, lane);
         }
         if patience != NO_SITE && self.jobs[job].reply_to != NONE {
             let length = self.draw_nanos(patience);
@@ -217,6 +207,25 @@ impl Engine<'_> {
             self.jobs[job].patience = Some(handle);
         }
         true
+    }
+
+    /// An idle thread is woken, or else a new one is created.
+    fn wake_one(&mut self, pool: u32, lane: u32) {
+        let spec = &self.model.pools[pool as usize];
+        let p = &mut self.pools[pool as usize];
+        let idle = &mut p.lanes[lane as usize].idle;
+        let idle = if spec.wake_last {
+            idle.pop_back()
+        } else {
+            idle.pop_front()
+        };
+        if let Some(thread) = idle {
+            self.stop_patience(thread);
+            self.acts[thread].waiting = Waiting::Nothing;
+            self.wake(thread);
+        } else if p.threads < spec.max_threads && !spec.keyed {
+            self.create_thread(pool);
+        }
     }
 
     fn refuse_job(&mut self, sender: u32, job: u32) {
@@ -278,6 +287,11 @@ impl Engine<'_> {
             self.calendar.cancel(handle);
         }
         self.let_one_in(pool);
+        if self.model.pools[pool as usize].in_turn
+            && self.pools[pool as usize].lanes[lane as usize].line.len() > 0
+        {
+            self.wake_one(pool, lane);
+        }
         Flow::On
     }
 

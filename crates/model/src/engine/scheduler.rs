@@ -330,9 +330,26 @@ impl Policy {
         }
     }
 
-    /// By how much a woken thread is more urgent than one that has `ran` since it was last accounted.
+    /// Whether running threads are to be accounted before another wakes: what they have had says where it joins.
     #[inline]
-    pub(super) fn preempts(&self, woken: &Thread, running: &Thread, ran: Nanos) -> Option<f64> {
+    pub(super) fn joins_by_accounts(&self) -> bool {
+        matches!(self, Policy::Eevdf(_))
+    }
+
+    /// By how much a woken thread is more urgent than a core's running one, which has `ran` since it was last accounted.
+    #[inline]
+    pub(super) fn preempts(
+        &self,
+        threads: &[Thread],
+        woken: u32,
+        running: u32,
+        core: u32,
+        ran: Nanos,
+    ) -> Option<f64> {
+        if let Policy::Eevdf(p) = self {
+            return p.preempts(threads, woken, running, core);
+        }
+        let (woken, running) = (&threads[woken as usize], &threads[running as usize]);
         match self {
             Policy::RoundRobin { .. } | Policy::Eevdf(_) => None,
             Policy::Priority { preemptive, .. } => {

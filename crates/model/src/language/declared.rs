@@ -191,6 +191,9 @@ fn pool(name: String, s: &Section<'_>, model: &Model) -> Result<Pool, LoadError>
         wake_last: s
             .choice("wake", &[("first", false), ("last", true)])?
             .unwrap_or(false),
+        in_turn: s
+            .choice("signal", &[("each", false), ("in-turn", true)])?
+            .unwrap_or(false),
         keyed,
         weight,
         priority,
