@@ -47,6 +47,34 @@ fn what_is_fitted_is_what_was_put_in() {
     );
 }
 
+/// A queue wakes its threads in turn, if workers are threads that take from one; and who wakes the dispatcher may keep it
+/// waiting for its selector, if that was seen.
+#[test]
+fn who_wakes_whom_is_as_it_was_seen() {
+    let with = |locked: u64, pooled: usize| {
+        let mut seen = recorded();
+        seen.overheads.dispatcher_locked = locked;
+        seen.overheads.pooled = pooled;
+        model(&seen)
+    };
+    let text = with(0, 10);
+    assert!(
+        text.contains("signal = \"in-turn\"") && !text.contains("selector"),
+        "{text}"
+    );
+    assert!(!with(0, 0).contains("in-turn"));
+    let text = with(1_000, 10);
+    let m = from_text(&text, "known.toml", &[]).unwrap_or_else(|e| panic!("{e}\n{text}"));
+    let options = Options {
+        requests: Some(20_000),
+        ..Options::default()
+    };
+    let answer = simulate(&m, &options);
+    let selector = answer.stations.get("selector").expect("a lock");
+    let share = selector.more.get("contended_share").expect("its waits");
+    assert!(*share > 0.0 && *share < 0.5, "{share}");
+}
+
 #[test]
 fn the_model_uses_as_much_cpu_as_the_recording_at_its_load() {
     let seen = recorded();

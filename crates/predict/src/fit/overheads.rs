@@ -31,6 +31,11 @@ pub struct Costs {
     pub dispatch: Fitted,
     /// Of the dispatcher each time that it was asleep, when a connection becomes readable and when one is given back.
     pub dispatcher_woken: Fitted,
+    /// Waits of the dispatcher for a lock, per time that it was awake: of workers that wake it and lose their CPU to it
+    /// before they have let go of its selector.
+    pub dispatcher_locked: f64,
+    /// Whether workers take their work from a queue.
+    pub queued: bool,
     /// Of accepting a connection.
     pub accept: Fitted,
     /// Of everything else in the process that grows with what is served: full handshake, resumed, request.
@@ -149,6 +154,8 @@ pub(super) fn fit(seen: &Observed, open: &mut Vec<String>) -> (Costs, Vec<Stream
         woken,
         dispatch,
         dispatcher_woken,
+        dispatcher_locked: o.dispatcher_locked as f64 / o.dispatcher.len().max(1) as f64,
+        queued: o.pooled > 0,
         accept,
         per_event,
     };

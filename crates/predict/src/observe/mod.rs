@@ -112,6 +112,10 @@ pub struct Overheads {
     pub slept: Vec<f64>,
     /// Of dispatchers: CPU of each time of being awake, and how many connections it handed to workers.
     pub dispatcher: Vec<(f64, u32)>,
+    /// Waits of dispatchers for a lock.
+    pub dispatcher_locked: u64,
+    /// Workers that are threads of the kernel: they take their work from a queue, virtual ones are made for it.
+    pub pooled: usize,
     /// Of the threads that accept connections.
     pub acceptor: f64,
 }

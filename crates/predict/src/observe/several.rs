@@ -84,6 +84,8 @@ fn served(all: &mut Observed, one: &Observed, begin: f64, factor: f64) {
 fn overheads(all: &mut Overheads, one: &Overheads, factor: f64) {
     all.visits += one.visits;
     all.connections += one.connections;
+    all.dispatcher_locked += one.dispatcher_locked;
+    all.pooled = all.pooled.max(one.pooled);
     all.acceptor += factor * one.acceptor;
     for (all, one) in [
         (&mut all.visit, &one.visit),

@@ -10,6 +10,9 @@ use crate::fit::{Class, Fit};
 /// Linux 6.6 to 6.18 as distributed: `base_slice_ns` for 2 CPUs; for 1 it is 0.7 ms.
 const SLICE: &str = "1.4ms";
 
+/// Of the times that a dispatcher is awake, the share from which on waiting for a lock is part of it.
+const LOCKED: f64 = 0.01;
+
 pub(super) fn machines(out: &mut String, fit: &Fit) {
     let contention = fit.contention.map_or(String::new(), |c| {
         format!(
@@ -44,7 +47,18 @@ pub(super) fn machines(out: &mut String, fit: &Fit) {
             plain(name)
         );
     }
+    if locks_dispatcher(fit) {
+        let _ = writeln!(
+            out,
+            "# Who wakes the dispatcher does so with its selector's lock in hand, and may lose the CPU to it.\n\
+             [resources.selector]\nkind = \"mutex\"\n"
+        );
+    }
     sections(out, fit);
+}
+
+fn locks_dispatcher(fit: &Fit) -> bool {
+    fit.costs.dispatcher_locked >= LOCKED
 }
 
 pub(super) fn pools(out: &mut String, fit: &Fit) {
@@ -61,6 +75,11 @@ pub(super) fn pools(out: &mut String, fit: &Fit) {
         );
     }
     let asleep = "# A thread that was asleep pays for being woken: here as one that is created when there is work and ends when there is none.";
+    let locked = if locks_dispatcher(fit) {
+        "{ acquire = \"selector\", do = [ { cpu = 0 } ] }, "
+    } else {
+        ""
+    };
     if dispatched {
         let by_class: Vec<String> = fit
             .classes
@@ -71,22 +90,28 @@ pub(super) fn pools(out: &mut String, fit: &Fit) {
             out,
             "{asleep}\n[pools.dispatcher]\nmachine = \"server\"\nmin_threads = 0\nmax_threads = 1\nidle_timeout = 0\n\
              create_cpu = \"overhead_factor * dispatcher_woken\"\n{heap}\n[pools.dispatcher.entries]\n\
-             page = [ {{ cpu = \"overhead_factor * dispatch\" }}, {{ by_class = {{ {} }} }} ]",
+             page = [ {locked}{{ cpu = \"overhead_factor * dispatch\" }}, {{ by_class = {{ {} }} }} ]",
             by_class.join(", ")
         );
         for (kind, h) in kinds(fit) {
             for i in 1..=h.pieces.len() {
                 let _ = writeln!(
                     out,
-                    "{kind}_{i} = [ {{ cpu = \"overhead_factor * dispatch\" }}, {{ forward = \"worker.{kind}_{i}\" }} ]"
+                    "{kind}_{i} = [ {locked}{{ cpu = \"overhead_factor * dispatch\" }}, {{ forward = \"worker.{kind}_{i}\" }} ]"
                 );
             }
         }
-        let _ = writeln!(out, "back = [ {{ cpu = 0 }} ]\n");
+        let _ = writeln!(out, "back = [ {locked}{{ cpu = 0 }} ]\n");
     }
+    // Tomcat's queue is a LinkedBlockingQueue.
+    let signal = if dispatched && fit.costs.queued {
+        "signal = \"in-turn\"\n"
+    } else {
+        ""
+    };
     let _ = writeln!(
         out,
-        "{}[pools.worker]\nmachine = \"server\"\nmin_threads = 0\nmax_threads = \"workers\"\nidle_timeout = 0\n\
+        "{}[pools.worker]\nmachine = \"server\"\nmin_threads = 0\nmax_threads = \"workers\"\nidle_timeout = 0\n{signal}\
          create_cpu = \"overhead_factor * worker_woken\"\n{heap}\n[pools.worker.entries]",
         if dispatched {
             String::new()
@@ -94,10 +119,10 @@ pub(super) fn pools(out: &mut String, fit: &Fit) {
             format!("{asleep}\n")
         }
     );
-    let after = if dispatched {
-        ", { send = \"dispatcher.back\" }"
-    } else {
-        ""
+    let after = match (dispatched, locks_dispatcher(fit)) {
+        (true, true) => ", { acquire = \"selector\", do = [ { send = \"dispatcher.back\" } ] }",
+        (true, false) => ", { send = \"dispatcher.back\" }",
+        (false, _) => "",
     };
     for c in &fit.classes {
         let _ = writeln!(

@@ -67,6 +67,8 @@ pub fn recorded_at(sessions: u32, dear: f64, seed: u64) -> Observed {
                 )
             })
             .collect(),
+        dispatcher_locked: 0,
+        pooled: 10,
         acceptor: dear * 100e-6 * f64::from(n),
     };
     let other = |kind, per_second: f64| Others {
