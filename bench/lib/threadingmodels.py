@@ -14,6 +14,8 @@ import threadingbed
 LEAST_S = 1e-6
 # The kernel's: EEVDF since 6.6. Its timers are of high resolution.
 SCHEDULER = "eevdf"
+# The JDK's of virtual threads: on its one carrier each runs until it waits, in the order of waking; all have one priority.
+OF_VIRTUAL = "priority"
 NONE = {
     "thread-per-client": {},
     "threaded": {"locked": 0, "mutex_queue": "fifo", "requests_each": 0},
@@ -37,7 +39,7 @@ def predicted(name, found, work, clients, requests):
     """Throughput per second, mean and 95th percentile of response times in ms, and the server's CPUs in use."""
     *_, model, more = threadingbed.VARIANTS[name]
     settings = {"clients": clients, "servant_cpu": found["servant_s"][work], "servant_delay": threadingbed.WORKS[work][1] / 1e6, "broker": found["broker_s"],
-                "client_pause": found["outside_s"], "timer_tick": "1us", "scheduler": SCHEDULER, **NONE[model], **more}
+                "client_pause": found["outside_s"], "timer_tick": "1us", "scheduler": OF_VIRTUAL if "virtual" in name else SCHEDULER, **NONE[model], **more}
     command = [harness.built("loadline"), "simulate", os.path.join(harness.ROOT, "models", "threading", f"{model}.toml"), "--json", "--solver", "simulate",
                "--requests", str(requests), "--seed", "1"]
     for key, value in settings.items():
