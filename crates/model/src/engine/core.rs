@@ -57,7 +57,8 @@ impl Engine<'_> {
     pub(super) fn wake_on_core(&mut self, machine: u32, thread: u32) {
         let now = self.now;
         let set = cores!(self, machine);
-        if set.policy.joins_by_accounts() {
+        let is_eevdf = set.policy.is_eevdf();
+        if is_eevdf {
             for core in 0..set.cores.len() as u32 {
                 if cores!(self, machine).cores[core as usize].thread != NONE {
                     self.account(machine, core);
@@ -77,9 +78,7 @@ impl Engine<'_> {
             };
             return self.dispatch(machine, core, thread);
         }
-        // The kernel's fair class queues it where it ran last; others look at all cores.
-        let at_last = set.policy.joins_by_accounts()
-            && t.affinity.checked_shr(t.last_core).unwrap_or(0) & 1 == 1;
+        let at_last = is_eevdf && t.affinity.checked_shr(t.last_core).unwrap_or(0) & 1 == 1;
         let candidates = if at_last {
             1 << t.last_core
         } else {

@@ -330,9 +330,10 @@ impl Policy {
         }
     }
 
-    /// Whether running threads are to be accounted before another wakes: what they have had says where it joins.
+    /// What running threads have had says where a woken one joins, so they are accounted before; and it asks only for the
+    /// core where it ran last, whose queue it would be in.
     #[inline]
-    pub(super) fn joins_by_accounts(&self) -> bool {
+    pub(super) fn is_eevdf(&self) -> bool {
         matches!(self, Policy::Eevdf(_))
     }
 

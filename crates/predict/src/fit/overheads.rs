@@ -18,7 +18,7 @@ const ALIKE: f64 = 0.1;
 /// Background work below this share of a CPU is left out.
 const MATTERS: f64 = 1e-4;
 
-/// Overheads of serving, seconds of CPU each.
+/// Overheads of serving, seconds of CPU each, and who is in whose way.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Costs {
     /// Of a visit, outside of requests and handshakes.
