@@ -286,12 +286,12 @@ impl Engine<'_> {
         if let Some(handle) = patience {
             self.calendar.cancel(handle);
         }
-        self.let_one_in(pool);
-        if self.model.pools[pool as usize].in_turn
-            && self.pools[pool as usize].lanes[lane as usize].line.len() > 0
-        {
+        // Before another is let in, which wakes one itself if nobody else waits.
+        let more = self.pools[pool as usize].lanes[lane as usize].line.len() > 0;
+        if more && self.model.pools[pool as usize].in_turn {
             self.wake_one(pool, lane);
         }
+        self.let_one_in(pool);
         Flow::On
     }
 

@@ -347,27 +347,25 @@ impl Policy {
         core: u32,
         ran: Nanos,
     ) -> Option<f64> {
-        if let Policy::Eevdf(p) = self {
-            return p.preempts(threads, woken, running, core);
-        }
-        let (woken, running) = (&threads[woken as usize], &threads[running as usize]);
+        let (w, r) = (&threads[woken as usize], &threads[running as usize]);
         match self {
-            Policy::RoundRobin { .. } | Policy::Eevdf(_) => None,
+            Policy::RoundRobin { .. } => None,
             Policy::Priority { preemptive, .. } => {
-                let lead = woken.priority - running.priority;
+                let lead = w.priority - r.priority;
                 (*preemptive && lead > 0).then_some(f64::from(lead))
             }
             Policy::Linux24(p) => {
-                let mut counter = running.counter;
-                for _ in 0..(p.epoch - running.epoch).min(8) {
+                let mut counter = r.counter;
+                for _ in 0..(p.epoch - r.epoch).min(8) {
                     counter = counter / 2 + p.slice_ticks;
                 }
                 if !p.sampled {
-                    counter = counter.saturating_sub(((running.used + ran).0 / p.tick.0) as u32);
+                    counter = counter.saturating_sub(((r.used + ran).0 / p.tick.0) as u32);
                 }
-                (woken.counter >= counter + p.lead).then(|| f64::from(woken.counter - counter))
+                (w.counter >= counter + p.lead).then(|| f64::from(w.counter - counter))
             }
-            Policy::Cfs(p) => p.preempts(woken, running, ran),
+            Policy::Cfs(p) => p.preempts(w, r, ran),
+            Policy::Eevdf(p) => p.preempts(threads, woken, running, core),
         }
     }
 

@@ -324,13 +324,18 @@ fn overheads(
             _ => {}
         }
     }
-    let count = |sql: &str| db.query_row(sql, [], |r| r.get::<_, i64>(0));
-    o.dispatcher_locked = count(
-        "SELECT count(*) FROM lock_waits l JOIN threads t ON t.id = l.thread WHERE t.name LIKE '%-Poller'",
-    )? as u64;
-    o.pooled = count(
-        "SELECT count(*) FROM threads t WHERE t.kind = 'platform' AND EXISTS (SELECT 1 FROM segments g WHERE g.thread = t.id)",
-    )? as usize;
+    let of = |wanted: Use, sql: &str| -> Result<usize> {
+        let list = rows(db, sql, |r| r.get::<_, i64>(0))?;
+        Ok(list
+            .iter()
+            .filter(|id| known.get(id) == Some(&wanted))
+            .count())
+    };
+    o.dispatcher_locked = of(Use::Dispatcher, "SELECT thread FROM lock_waits")? as u64;
+    o.pooled = of(
+        Use::Worker,
+        "SELECT id FROM threads WHERE kind = 'platform'",
+    )?;
     o.connections = db.query_row(
         "SELECT count(*) FROM spans WHERE kind = 'connection' AND complete",
         [],

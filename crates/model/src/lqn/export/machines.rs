@@ -77,6 +77,7 @@ impl Exporter<'_> {
             ),
             (p.destroy_cpu.is_some(), "destroy_cpu"),
             (p.wake_cpu.is_some(), "wake_cpu"),
+            (p.in_turn, "signal: each job wakes a thread"),
             (p.start_delay.is_some(), "start_delay"),
             (p.keyed, "keyed: any thread serves any client"),
             (p.affinity != u128::MAX, "cores: its threads may use all"),
