@@ -21,7 +21,7 @@ final class BootClasses {
             "Identities$Entry", "SqlText", "SqlCache", "SqlCache$Entry", "Numbered", "Emit", "AppProbes", "ThreadProbes",
             "ServerProbes", "ServerProbes$Visit", "ServletApi", "ServletProbes",
             "ServletProbes$Completion", "ServletProbes$Apis", "JdbcProbes", "JdbcProbes$Outermost", "IiopProbes", "Filters", "MethodNames",
-            "MethodScope", "Calls", "MethodProbes", "Rehearsal");
+            "MethodScope", "Calls", "MethodProbes", "Rehearsal", "Rehearsal$FullThread");
 
     private static final String PACKAGE = "dev/loadline/agent/boot/";
     private static boolean defined;

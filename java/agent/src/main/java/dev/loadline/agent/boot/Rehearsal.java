@@ -27,6 +27,9 @@ public final class Rehearsal {
 
     private static final int CHUNKS = 16;
 
+    /** More than a thread's table holds before it grows, twice. */
+    private static final int THREAD_LOCALS = 40;
+
     /** The number of a method that no class has; should there ever be so many, the last takes it over. */
     private static final int METHOD = MethodNames.MOST - 1;
 
@@ -62,6 +65,7 @@ public final class Rehearsal {
                 play(slot, memory);
                 Emit.toNobody();
                 play(slot, memory);
+                asFullThread();
             }
         } finally {
             Emit.toNobody();
@@ -120,6 +124,33 @@ public final class Rehearsal {
             ServerProbes.status(200);
         } catch (UnsatisfiedLinkError notYet) {
             // The library comes with the first recording. The branch was taken, which is all.
+        }
+    }
+
+    /** Runs a {@link FullThread}, or none if there can be no more: it is one branch of many. */
+    private static void asFullThread() {
+        try {
+            FullThread thread = new FullThread();
+            thread.start();
+            thread.join();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        } catch (OutOfMemoryError e) {
+            return; // the probes work without
+        }
+    }
+
+    /** One whose table of thread-locals grows, as a worker's may by those of the probes: a branch of the JDK's that is compiled into what calls them. */
+    private static final class FullThread extends Thread {
+        FullThread() {
+            super(null, null, "loadline-rehearsal", 0, false);
+        }
+
+        @Override
+        public void run() {
+            for (int i = 0; i < THREAD_LOCALS; i++) {
+                new ThreadLocal<Object>().set(this);
+            }
         }
     }
 

@@ -16,6 +16,8 @@ public final class Compiled implements AutoCloseable {
     /** Turns since it was compiled in which nothing was thrown away: what is compiled again at first is so by then. */
     private static final int SETTLED = 5;
 
+    private static final int FEW = 2;
+
     private static final Pattern LINE = Pattern.compile("\\] +(\\d+) .* (\\S+::\\S+) ");
     private static final Pattern TRAP = Pattern.compile("<uncommon_trap thread.* reason='(\\w+)'.* compile_id='(\\d+)'.*");
     private static final Pattern FRAME = Pattern.compile(" *<jvms bci='(\\d+)' method='(\\S+) (\\S+) .*");
@@ -62,15 +64,17 @@ public final class Compiled implements AutoCloseable {
 
     /**
      * Why each of them was thrown away, its innermost frames first with their bytecodes' places, when the JVM has ended. Not of those that met a lock which
-     * somebody else held: that comes when it comes.
+     * somebody else held, and not of the first few that met a branch within the JDK, which its other callers never took either: that comes when it comes.
+     * What the agent has them do new there would meet one after the other.
      */
     public List<String> why(List<String> thrownAway) throws IOException {
         List<String> lines = Files.readAllLines(reasons);
         List<String> why = new ArrayList<>();
+        int withinJdk = 0;
         for (String line : thrownAway) {
             Matcher compiled = LINE.matcher(line);
             String reason = compiled.find() ? compiled.group(2) + ": " + reason(lines, compiled.group(1)) : line;
-            if (!reason.contains(" in java.util.concurrent.locks.")) {
+            if (!reason.contains(" in java.util.concurrent.locks.") && (!reason.contains(" in java.") || ++withinJdk > FEW)) {
                 why.add(reason);
             }
         }

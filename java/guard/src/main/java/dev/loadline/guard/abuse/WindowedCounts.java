@@ -39,9 +39,10 @@ final class WindowedCounts {
         return at < 0 ? 0 : weighted(at, nowNanos);
     }
 
+    /** To the nearest: what was counted just now is not less because a window has ended since. */
     private int weighted(int at, long nowNanos) {
         double gone = (double) Math.floorMod(nowNanos, windowNanos) / windowNanos;
-        return (int) (current[at] + previous[at] * (1 - gone));
+        return (int) Math.round(current[at] + previous[at] * (1 - gone));
     }
 
     private int place(long key, long nowNanos, boolean take) {

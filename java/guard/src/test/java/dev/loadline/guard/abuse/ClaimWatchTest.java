@@ -51,6 +51,18 @@ class ClaimWatchTest {
         assertTrue(watch.mayClaim(liar, 40 * SECOND));
     }
 
+    /** Counts are kept by windows of ten seconds: the end of one must not make good what was bad just before. */
+    @Test
+    void one_bad_claim_bars_for_a_while_whenever_it_comes() {
+        ClaimWatch strict = new ClaimWatch(5, 1);
+        InetAddress liar = address(10, 0, 0, 1);
+        long before = 20 * SECOND - 1;
+        strict.claimed(liar, false, before);
+        assertFalse(strict.mayClaim(liar, before));
+        assertFalse(strict.mayClaim(liar, before + SECOND));
+        assertTrue(strict.mayClaim(liar, before + 20 * SECOND));
+    }
+
     @Test
     void an_address_that_honest_clients_share_is_not_barred() {
         InetAddress shared = address(10, 0, 0, 1);
