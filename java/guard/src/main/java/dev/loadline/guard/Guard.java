@@ -234,13 +234,12 @@ public final class Guard implements AutoCloseable {
             return decide(connection, false, known.contains(connection.remoteAddress(), now), now, canRestrict);
         }
         counters.claims.increment();
-        boolean refusing = policy.refusing();
         // Counted always, held against them only when CPU time is short.
         boolean reused = !watch.mayUse(claim, connection.remoteAddress(), now);
-        if (refusing && reused) {
+        if (policy.refusing() && reused) {
             return Verdict.REFUSE_REPLAY;
         }
-        if (refusing && !watch.mayClaim(connection.remoteAddress(), now)) {
+        if (policy.pressed() && !watch.mayClaim(connection.remoteAddress(), now)) {
             return Verdict.REFUSE_ADDRESS;
         }
         boolean servedOfLate = known.contains(connection.remoteAddress(), now);

@@ -26,7 +26,7 @@ enum Option {
     RESUMED_COST("resumedCost", "0ms", "the same of a session that begins with a ticket; 0: learnt"),
     HELLO_TIMEOUT("helloTimeout", "5s", "time within which a client must have sent its whole ClientHello"),
     TICKET_REUSE("ticketReuse", "64", "uses of one ticket by one address in 10 s, while refusing"),
-    BAD_CLAIMS("badClaims", "20", "claims of one address that were not good, or left in mid-handshake, in 10 s, before it is barred while refusing"),
+    BAD_CLAIMS("badClaims", "20", "claims of one address that were not good, or left in mid-handshake, in 10 s, before it is barred while CPU time is short"),
     SESSION_COOKIES("sessionCookies", "JSESSIONID, SESSION", "of requests: cookies by which a session is known, beside the server's own and Authorization"),
     SESSION_REQUESTS("sessionRequests", "200", "of requests: so many of one session in 10 s are of a session under way, while refusing; more begin new ones"),
     TRUSTED_PROXIES("trustedProxies", "", "addresses and networks of proxies that are believed when they name the client: of requests, by clientHeader; of connections, by proxyProtocol"),

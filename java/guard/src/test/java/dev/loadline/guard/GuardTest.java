@@ -2,6 +2,7 @@ package dev.loadline.guard;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
@@ -156,6 +157,24 @@ class GuardTest {
         assertEquals(1, guard.figures().getRefusedAddresses());
         assertEquals(20, guard.figures().getRefusedBadClaims());
         assertEquals(Action.SERVE_RESUMED_ONLY, guard.connection(honest).decide(hello("honest"), true, true));
+    }
+
+    @Test
+    void its_address_is_barred_before_anybody_is_refused_and_heard_while_there_is_room() throws Exception {
+        Guard guard = guard(ONE_NEW);
+        guard.policy().giveDelay(0.3);
+        for (int i = 0; i < 20; i++) {
+            GuardedConnection forged = guard.connection(SOMEBODY);
+            assertNotEquals(Action.ALERT, forged.decide(hello("forged " + i), true, true));
+            forged.handshakeRan(100_000);
+            forged.handshakeFailed();
+            forged.closed();
+        }
+        assertEquals(Action.ALERT, guard.connection(SOMEBODY).decide(hello("forged"), true, true));
+        assertFalse(guard.snapshot().refusing());
+        guard.policy().giveDelay(0.1);
+        served(guard, InetAddress.getByName("10.0.0.1"));
+        assertNotEquals(Action.ALERT, guard.connection(SOMEBODY).decide(hello("forged"), true, true));
     }
 
     @Test
