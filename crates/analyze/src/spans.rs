@@ -190,7 +190,7 @@ impl<'a> Builder<'a> {
             ev::CONN_OPEN => self.connection_opens(e, thread, ts),
             ev::CONN_CLOSE => self.connection_closes(e.a, thread, ts),
             ev::QUEUED => self.queued(e.a, thread, ts),
-            ev::VISIT_BEGIN => self.visit_begins(e.a, thread, ts),
+            ev::VISIT_BEGIN => self.visit_begins(e.a, e.b == 1, thread, ts),
             ev::VISIT_END => self.visit_ends(e.a, thread, ts),
             ev::TLS_ENTER => self.tls_step_begins(thread, ts),
             ev::TLS_EXIT => self.tls_step_ends(e.b as i64, thread, ts),

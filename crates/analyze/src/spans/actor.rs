@@ -82,7 +82,12 @@ impl Builder<'_> {
     /// Who is at the request of the connection that an actor visits, if only one can be meant.
     fn at_its_request(&self, thread: u32) -> Option<u32> {
         let visit = self.actors.get(thread as usize)?.visit?;
-        let c = self.connections.get(&visit.key)?;
+        self.at_request_of(visit.key)
+    }
+
+    /// Who is at the request of a connection, if only one can be meant.
+    pub(super) fn at_request_of(&self, key: u64) -> Option<u32> {
+        let c = self.connections.get(&key)?;
         let is_at_one =
             |v: &u32| c.suspended.is_empty() && self.actors[*v as usize].request.is_some();
         let mut at_one = c.visitors.iter().copied().filter(is_at_one);

@@ -145,7 +145,8 @@ impl Builder<'_> {
         }
     }
 
-    pub(super) fn visit_begins(&mut self, key: u64, thread: u32, ts: i64) {
+    /// With `takes_over` it goes on with a request that another thread made a task of, and is perhaps still about to leave.
+    pub(super) fn visit_begins(&mut self, key: u64, takes_over: bool, thread: u32, ts: i64) {
         if let Some(visit) = self.actor(thread).visit.as_mut().filter(|v| v.key == key) {
             visit.depth += 1; // HTTP/2: a stream that is served by who reads the connection
             return;
@@ -160,9 +161,12 @@ impl Builder<'_> {
         let c = self.known(key, thread, ts);
         // With several at a time nobody can tell which of them goes on with which request.
         let alone = c.visitors.is_empty() && c.suspended.len() == 1;
-        let resumed = if alone { c.suspended.pop() } else { None };
+        let mut resumed = if alone { c.suspended.pop() } else { None };
         c.visitors.push(thread);
         let (connection, queued) = (c.span, c.queued.take());
+        if takes_over && resumed.is_none() {
+            resumed = self.taken_over(key, ts);
+        }
         let visit = Visit {
             key,
             connection,
@@ -180,6 +184,15 @@ impl Builder<'_> {
             ..r
         });
         actor.stack.extend(resumed.map(|r| r.span));
+    }
+
+    /// The request of the connection that an actor is at, if only one can be meant; it is no more.
+    fn taken_over(&mut self, key: u64, ts: i64) -> Option<Request> {
+        let from = self.at_request_of(key)?;
+        let r = self.actor(from).request.take()?;
+        self.actor(from).stack.retain(|&s| s != r.span);
+        self.piece(r, from, ts);
+        Some(r)
     }
 
     pub(super) fn visit_ends(&mut self, key: u64, thread: u32, ts: i64) {

@@ -234,7 +234,7 @@ pub mod kind {
     pub const CONN_CLOSE: u32 = 31;
     /// It was handed to the workers' queue: a.
     pub const QUEUED: u32 = 32;
-    /// A worker begins to serve it: a = key.
+    /// A worker begins to serve it: a = key, b = 1 if it goes on with the request that another may still be at.
     pub const VISIT_BEGIN: u32 = 33;
     /// The worker leaves it: a = key.
     pub const VISIT_END: u32 = 34;

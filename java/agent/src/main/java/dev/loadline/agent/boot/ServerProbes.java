@@ -15,6 +15,8 @@ import java.nio.channels.SocketChannel;
 public final class ServerProbes {
     /** Result of a step of a handshake that needs more steps. */
     private static final int TLS_GOES_ON = 1;
+    /** Of a visit that goes on with a request: whose thread before may leave it a moment after that. */
+    private static final int GOES_ON = 1;
 
     /** Of the current thread, virtual or not: the visit that it is in. */
     private static final ThreadLocal<Visit> VISIT = new ThreadLocal<>();
@@ -86,10 +88,10 @@ public final class ServerProbes {
      */
     public static long visitBegin(Object wrapper) {
         Session s = Emit.server();
-        return s == null || wrapper == null ? 0 : visitBegin(s, key(wrapper));
+        return s == null || wrapper == null ? 0 : visitBegin(s, key(wrapper), 0);
     }
 
-    private static long visitBegin(Session s, long key) {
+    private static long visitBegin(Session s, long key, long how) {
         long id = (long) s.epoch << 32 | key;
         Visit current = VISIT.get();
         if (current == null) {
@@ -99,7 +101,7 @@ public final class ServerProbes {
             return 0;
         }
         current.begin(id);
-        Emit.write(s, Type.VISIT_BEGIN, 0, key, 0);
+        Emit.write(s, Type.VISIT_BEGIN, 0, key, how);
         return id;
     }
 
@@ -145,7 +147,7 @@ public final class ServerProbes {
         Session s = Emit.server();
         Identities known = carried;
         int key = s == null || known == null ? 0 : known.get(task);
-        return key == 0 ? 0 : visitBegin(s, key);
+        return key == 0 ? 0 : visitBegin(s, key, GOES_ON);
     }
 
     /** Whether this is asked of an object for the first time, as far as is remembered; never while nobody listens. */
