@@ -144,7 +144,7 @@ pub fn fit(text: &str, width: usize) -> String {
 }
 
 /// A class's name in at most `width` characters, as loggers abbreviate it: packages become their first letter from the
-/// left on, as few as needed. Only a name that is too long even so is cut, at its front. The viewer's page has the same rule
+/// left on, as few as needed, and so does a method's. Only a name that is too long even so is cut, at its front. The viewer's page has the same rule
 /// (`web/src/abbreviate.ts`), tested on the same names.
 pub fn class(name: &str, width: usize) -> String {
     let count = |parts: &[&str]| {
@@ -152,8 +152,8 @@ pub fn class(name: &str, width: usize) -> String {
     };
     let mut parts: Vec<&str> = name.split('.').collect();
     for i in 0..parts.len() - 1 {
-        if count(&parts) <= width {
-            break;
+        if count(&parts) <= width || parts[i].starts_with(char::is_uppercase) {
+            break; // a class, of a method
         }
         let first = parts[i].chars().next().map_or(0, char::len_utf8);
         parts[i] = &parts[i][..first];
