@@ -104,3 +104,44 @@ fn what_outlived_a_collection_stands_beside_the_connections_that_were_open() {
         .collect();
     assert_eq!(told, [([300, 3, 100], 2, 1), ([500, 3, 100], 1, 0)]);
 }
+
+/// An event loop hands a request to an executor, which runs a statement, and answers it.
+#[test]
+fn a_request_that_is_handed_over_is_counted_where_it_was_worked_on() {
+    let mut r = Recording::new(0, 400 * MS);
+    r.threads(MS, &[(11, "loop", 'S'), (12, "exec", 'S')]);
+    for (cpu, tid, woken, from, to) in [(0, 11, 79, 80, 300), (1, 12, 104, 105, 300)] {
+        let mut k = KernelSpool::default();
+        k.waking(woken * MS, tid, 11)
+            .switch(from * MS, cpu, 0, LEFT_RUNNABLE, tid)
+            .switch(to * MS, cpu, tid, LEFT_BLOCKED, 0);
+        r.kernel.push(k);
+        r.agent
+            .event(tid, 2 * MS, ev::THREAD, u64::from(tid) + 20, 0, "exec");
+    }
+    let a = &mut r.agent;
+    a.event(11, 90 * MS, ev::CONN_OPEN, 7, 5000, "127.0.0.1");
+    a.event(11, 101 * MS, ev::VISIT_BEGIN, 7, 0, "");
+    a.event(11, 102 * MS, ev::REQUEST, 0, 0, "GET /item/17");
+    a.event(12, 110 * MS, ev::VISIT_BEGIN, 7, 1, "");
+    a.event(11, 112 * MS, ev::VISIT_END, 7, 0, "");
+    a.event(12, 120 * MS, ev::SQL_BEGIN, 0, 0, "SELECT 1");
+    a.event(12, 140 * MS, ev::SQL_END, 0, 0, "");
+    a.event(12, 250 * MS, ev::VISIT_END, 7, 0, "");
+    a.event(11, 270 * MS, ev::VISIT_BEGIN, 7, 0, "");
+    a.event(11, 271 * MS, ev::STATUS, 0, 200, "");
+    a.event(11, 272 * MS, ev::REQUEST_END, 0, 0, "");
+    a.event(11, 273 * MS, ev::VISIT_END, 7, 0, "");
+    let dir = tempfile::tempdir().expect("a directory");
+    r.write(dir.path()).expect("spools");
+    build(dir.path(), false, &mut |_, _| {}).expect("a trace");
+    let seen = read(&Trace::open(dir.path()).expect("it opens")).expect("it is read");
+    let ms = |s: f64| (1e3 * s).round();
+    let request = &seen.requests[0];
+    assert_eq!((request.statements, ms(request.sql)), (1, 20.0));
+    // 101 to 110, 110 to 250, 270 to 272, less the statement.
+    assert_eq!(ms(request.container), 131.0);
+    // What the loop does besides: it leaves the visit from 110 to 112, and from 272 to 273.
+    let besides: Vec<f64> = seen.overheads.visit.iter().map(|v| ms(*v)).collect();
+    assert_eq!(besides.iter().sum::<f64>(), 3.0, "{besides:?}");
+}

@@ -215,6 +215,11 @@ pub fn fit(seen: &Observed, visitors: Visitors) -> Result<Fit, String> {
         seen.most_workers
     ));
     let locks = locks::fit(seen, &classes, &mut open);
+    for (what, waits) in &seen.shared {
+        open.push(format!(
+            "how waiting for {what} grows: {waits} waits of requests for it are modelled as a time that does not"
+        ));
+    }
     if classes.iter().any(|c| c.sql_wait.is_some()) {
         let busy = seen.others_on_machine.map_or(String::new(), |o| {
             format!(

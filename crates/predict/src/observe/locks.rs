@@ -27,8 +27,7 @@ pub(super) fn read(db: &Connection, meta: &Meta) -> Result<Vec<Lock>> {
                     CASE WHEN w.begin_ns < r.end_ns THEN r.name END,
                     CASE WHEN w.begin_ns < sql.end_ns THEN 'sql' WHEN w.begin_ns < pool_use.end_ns THEN 'held'
                          WHEN w.begin_ns < service.end_ns THEN 'service' ELSE 'container' END
-             FROM w ASOF LEFT JOIN (SELECT thread, name, begin_ns, end_ns FROM spans WHERE kind = 'request') r
-                  ON w.thread = r.thread AND w.begin_ns >= r.begin_ns {} {} {} ORDER BY w.begin_ns",
+             FROM w ASOF LEFT JOIN request_pieces r ON w.thread = r.thread AND w.begin_ns >= r.begin_ns {} {} {} ORDER BY w.begin_ns",
             within("sql"),
             within("pool_use"),
             within("service")

@@ -233,6 +233,8 @@ pub struct Observed {
     pub pools: Vec<Pool>,
     /// Locks that were waited for.
     pub locks: Vec<Lock>,
+    /// What requests gave each other and no thread owns, permits of semaphores, in words, and how often one waited for it.
+    pub shared: Vec<(String, u64)>,
     /// Most workers busy at a time.
     pub most_workers: u64,
     /// CPU of all threads of the process, from their states.

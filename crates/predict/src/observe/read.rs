@@ -11,6 +11,9 @@ use super::{
     About, Handshake, Observed, Others, Outlived, Overheads, Pause, Pool, RECENT, Request,
 };
 
+/// Part of the requests' time from which waiting for something else than locks and pools is said.
+const NOTABLE: f64 = 0.01;
+
 /// Reads what a model needs.
 pub fn read(trace: &Trace) -> Result<Observed> {
     let db = loadline_analyze::views::open(trace)?;
@@ -18,6 +21,7 @@ pub fn read(trace: &Trace) -> Result<Observed> {
     let threads = threads(&db)?;
     let known = kinds(&db)?;
     let spans = requests_and_handshakes(&db, meta, &threads)?;
+    let in_requests_ms = 1e3 * spans.0.iter().map(|r| r.end - r.begin).sum::<f64>();
     let (counted, cpu_where_counted) = counted(&db)?;
     let number = |sql: &str| -> Result<f64> { Ok(db.query_row(sql, [], |r| r.get(0))?) };
     Ok(Observed {
@@ -29,6 +33,11 @@ pub fn read(trace: &Trace) -> Result<Observed> {
         outlived: outlived(&db)?,
         pools: pools(&db)?,
         locks: super::locks::read(&db, meta)?,
+        shared: loadline_analyze::diagnose::others(&db)?
+            .into_iter()
+            .filter(|o| o.is_shared() && o.wait_ms >= NOTABLE * in_requests_ms)
+            .map(|o| (o.what(60), o.waits))
+            .collect(),
         most_workers: number(
             "SELECT coalesce(max(n), 0)::DOUBLE FROM (SELECT sum(step) OVER (ORDER BY ts, step ROWS UNBOUNDED PRECEDING) AS n
              FROM (SELECT g.begin_ns AS ts, 1 AS step FROM segments g JOIN spans s ON s.id = g.span WHERE s.kind = 'connection'
@@ -139,10 +148,9 @@ fn requests_and_handshakes(
 ) -> Result<(Vec<Request>, Vec<Handshake>)> {
     let t = |ns: i64| (ns - meta.begin_ns) as f64 * SECOND;
     // Statements and pooled connections lie in the request that their thread was at.
-    let inner = "SELECT s.kind AS kind, s.begin_ns AS begin_ns, s.end_ns AS end_ns, s.thread AS thread, r.id AS request, r.end_ns AS until
+    let inner = "SELECT s.kind AS kind, s.begin_ns AS begin_ns, s.end_ns AS end_ns, s.thread AS thread, r.request AS request, r.end_ns AS until
          FROM (SELECT * FROM spans WHERE kind IN ('sql', 'pool_use', 'pool_wait')) s
-         ASOF JOIN (SELECT id, thread, begin_ns, end_ns FROM spans WHERE kind = 'request') r
-         ON s.thread = r.thread AND s.begin_ns >= r.begin_ns";
+         ASOF JOIN request_pieces r ON s.thread = r.thread AND s.begin_ns >= r.begin_ns";
     let mut held: HashMap<i64, f64> = HashMap::new();
     for (request, thread, begin, end) in rows(
         db,
@@ -275,7 +283,7 @@ fn overheads(
     // Requests and pieces of handshakes, which a visit's own CPU leaves out.
     let within = rows(
         db,
-        "SELECT thread, begin_ns, end_ns FROM spans WHERE kind = 'request'
+        "SELECT thread, begin_ns, end_ns FROM request_pieces
          UNION ALL SELECT g.thread, g.begin_ns, g.end_ns FROM segments g JOIN spans s ON s.id = g.span WHERE s.kind = 'tls_handshake'
          ORDER BY 1, 2",
         |r| Ok((r.get::<_, i64>(0)?, r.get::<_, i64>(1)?, r.get::<_, i64>(2)?)),

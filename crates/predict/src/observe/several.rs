@@ -132,6 +132,12 @@ fn shared(all: &mut Observed, one: &Observed, begin: f64) {
             None => all.pools.push(pool.clone()),
         }
     }
+    for (what, waits) in &one.shared {
+        match all.shared.iter_mut().find(|s| s.0 == *what) {
+            Some(known) => known.1 += waits,
+            None => all.shared.push((what.clone(), *waits)),
+        }
+    }
     for lock in &one.locks {
         let mut lock = lock.clone();
         lock.waits.iter_mut().for_each(|w| w.begin += begin);
