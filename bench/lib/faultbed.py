@@ -69,6 +69,7 @@ FAULTS = {
     "pinned": both("pinned", spring=["--spring.threads.virtual.enabled=true"], needs=21),
     "slow-static": planted("slow-static", record=["--syscalls"]),
     "disk": both("disk", beside="slow disk"),
+    "few-permits": both("few-permits"),
     "few-workers": both("few-workers"),
     "accept-overflow": planted("accept-overflow", clinic=["--server.tomcat.accept-count=1", "--server.tomcat.max-connections=4"]),
     "handshake-storm": planted("handshake-storm", clinic=["--clinic.tls=true", "--server.tomcat.max-keep-alive-requests=1"], clinic_jvm=NO_RESUMPTION),

@@ -28,6 +28,7 @@ use serde::Serialize;
 
 pub use figures::Figures;
 pub use finding::{Finding, Judgement, Outcome};
+pub use gather::others;
 pub use queries::Query;
 pub use symptoms::Symptom;
 

@@ -44,6 +44,7 @@ mod samples;
 mod spans;
 mod stacks;
 mod states;
+mod synchronizers;
 mod syscalls;
 pub mod testing;
 mod threads;

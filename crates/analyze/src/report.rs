@@ -142,8 +142,10 @@ pub fn report(trace: &Trace) -> Result<Report> {
     let pools = contention::pools(&db)?;
     let sql = contention::statements(&db)?;
     let gc = contention::gc(&db, meta)?;
-    let waited_for = contention::waited_for(&db, &cpu, &monitors, &pools, &sql)?;
-    let verdict = verdict::verdict(&crate::diagnose::of(&db, meta)?);
+    let diagnosis = crate::diagnose::of(&db, meta)?;
+    let others = &diagnosis.figures.others;
+    let waited_for = contention::waited_for(&db, &cpu, &monitors, &pools, &sql, others)?;
+    let verdict = verdict::verdict(&diagnosis);
     Ok(Report {
         requests: phases::request_types(&db)?,
         costs: costs::costs(&db)?,

@@ -35,7 +35,7 @@ pub struct View {
 }
 
 /// Every view, in the order in which they build on each other.
-pub const ALL: [View; 19] = [
+pub const ALL: [View; 21] = [
     View {
         name: "wakings",
         doc: "A blocked interval that somebody ended: thread, thread_name, begin_ns, end_ns, cause, wait, waker, waker_name (null if no thread of the target did), interrupt.",
@@ -123,6 +123,12 @@ pub const ALL: [View; 19] = [
             GROUP BY w.class, w.object",
     },
     View {
+        name: "request_pieces",
+        doc: "Where a request was worked on: its one thread, or each that it was handed to: request (spans.id), name, thread, begin_ns, end_ns.",
+        example: "SELECT t.name AS thread, count(*) AS pieces, ms(sum(p.end_ns - p.begin_ns)) AS ms FROM request_pieces p JOIN threads t ON t.id = p.thread GROUP BY ALL ORDER BY ms DESC LIMIT 10",
+        sql: include_str!("views/request_pieces.sql"),
+    },
+    View {
         name: "stack_frames(stack)",
         doc: "The frames of a stack, the innermost first: id, depth, kind, name, file, line.",
         example: "SELECT name, line FROM stack_frames((SELECT stack FROM waits WHERE stack IS NOT NULL ORDER BY end_ns - begin_ns DESC LIMIT 1)) ORDER BY depth DESC",
@@ -144,6 +150,12 @@ pub const ALL: [View; 19] = [
         doc: "A wait whose stack was taken, with the code that waited and the request that it was in: wait (waits.id), thread, begin_ns, end_ns, kind, class, object, stack, code, file, line, request (spans.id), request_name.",
         example: "SELECT request_name, code, line, count(*) AS waits, ms(sum(end_ns - begin_ns)) AS ms FROM wait_code WHERE request IS NOT NULL GROUP BY ALL ORDER BY ms DESC LIMIT 10",
         sql: include_str!("views/wait_code.sql"),
+    },
+    View {
+        name: "other_waits",
+        doc: "A wait of a request for what no thread owns (a semaphore's permits, a latch, a future, a condition), but a pool's connection: wait (waits.id), thread, begin_ns, end_ns, ns (of it blocked), kind, class, object, waker (thread that ended it), timed (a timer did), code, file, line (null where no stack was taken), request (spans.id), request_name.",
+        example: "SELECT o.class, o.code, t.name AS waker, count(*) AS waits, ms(sum(o.ns)) AS ms FROM other_waits o LEFT JOIN threads t ON t.id = o.waker GROUP BY ALL ORDER BY ms DESC LIMIT 10",
+        sql: include_str!("views/other_waits.sql"),
     },
     View {
         name: "cpu_code",

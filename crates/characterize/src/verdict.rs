@@ -45,6 +45,8 @@ pub enum Limit {
     Database,
     /// Worker threads.
     Worker,
+    /// Permits of a semaphore, or pooled objects, that requests give each other.
+    Permits,
     /// The queue of connections to accept.
     Accept,
     /// Files.
@@ -257,6 +259,7 @@ fn named(limit: &str) -> Limit {
         "pool" => Limit::Pool,
         "database" => Limit::Database,
         "worker" => Limit::Worker,
+        "permits" => Limit::Permits,
         "accept" => Limit::Accept,
         "file" => Limit::File,
         "gc" => Limit::Gc,

@@ -29,6 +29,8 @@ pub struct Figures {
     pub doors: Doors,
     /// Locks, the most waited-for first.
     pub locks: Vec<Lock>,
+    /// What no thread owns, the most waited-for first.
+    pub others: Vec<Other>,
     /// Pools of connections, the most waited-for first.
     pub pools: Vec<Pool>,
     /// Waits for a pool while connections of it were free, the longest first.
@@ -212,6 +214,63 @@ pub struct Lock {
     /// What its owners did while others waited: running, runnable, waiting for another lock, I/O, stopped by the collector or
     /// at a safepoint, other; sum 1. None if unknown.
     pub owners: Option<[f64; 6]>,
+}
+
+/// Something that requests waited for and no thread owns: permits of a semaphore, a latch, a future, a condition.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Other {
+    /// park or monitor_wait.
+    pub kind: String,
+    /// Class of the object, or empty.
+    pub class: String,
+    /// Whether it may be what those who wait for it hand round, as permits and pooled objects are; then it is one object, else all
+    /// of the class.
+    pub goes_round: bool,
+    /// Waits.
+    pub waits: u64,
+    /// Threads that waited.
+    pub waiters: u64,
+    /// Most that waited at a time.
+    pub convoy: u64,
+    /// All waits together, ms.
+    pub wait_ms: f64,
+    /// Part of it that a thread ended which serves requests too.
+    pub by_peers: f64,
+    /// Part of it inside statements.
+    pub in_sql: f64,
+    /// Part of it that a timer ended.
+    pub timed: f64,
+    /// Part of it in which those threads ran, or were runnable.
+    pub computing: Option<f64>,
+    /// The code that most waited in, where stacks were taken.
+    pub code: Option<String>,
+    /// Thread that ended most.
+    pub waker: Option<String>,
+    /// When the longest began.
+    pub longest_ns: i64,
+}
+
+impl Other {
+    const MOST: f64 = 0.5;
+
+    /// Of the requests' time.
+    pub fn share(&self, f: &Figures) -> f64 {
+        self.wait_ms * 1e6 / f.time.total().max(1.0)
+    }
+
+    /// Whether it is something that requests give each other, outside of statements: what ends a wait for a result or a message
+    /// is a thread that serves none.
+    pub fn is_shared(&self) -> bool {
+        self.goes_round && self.by_peers >= Other::MOST && self.in_sql < Other::MOST
+    }
+
+    /// In words of at most so many letters.
+    pub fn what(&self, width: usize) -> String {
+        if self.class.is_empty() && self.timed >= Other::MOST {
+            return "time to pass".into();
+        }
+        crate::synchronizers::what(&self.kind, &self.class, width)
+    }
 }
 
 /// A pool of connections.

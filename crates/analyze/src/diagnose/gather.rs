@@ -72,6 +72,7 @@ pub fn gather(db: &Connection, meta: &Meta) -> Result<Figures> {
         cpu: cpu(db, &counters, cpus, seconds, kernel)?,
         doors: doors(db, &counters)?,
         locks: locks(db)?,
+        others: others(db)?,
         pools: pools(db)?,
         forgotten: forgotten(db)?,
         sql: sql_use(db)?,
@@ -254,6 +255,28 @@ fn locks(db: &Connection) -> Result<Vec<Lock>> {
             owners: held
                 .filter(|h| *h > 0)
                 .map(|h| states.map(|s| s / h as f64)),
+        })
+    })
+}
+
+/// What requests waited for and no thread owns.
+pub fn others(db: &Connection) -> Result<Vec<Other>> {
+    rows(db, "others", |r| {
+        Ok(Other {
+            kind: r.get(0)?,
+            class: r.get(1)?,
+            goes_round: r.get::<_, Option<bool>>(2)?.unwrap_or(false),
+            waits: count(r, 3)?,
+            waiters: count(r, 4)?,
+            convoy: count(r, 5)?,
+            wait_ms: number(r, 6)?,
+            by_peers: number(r, 7)?,
+            in_sql: number(r, 8)?,
+            timed: number(r, 9)?,
+            computing: r.get(10)?,
+            code: r.get(11)?,
+            waker: r.get(12)?,
+            longest_ns: r.get(13)?,
         })
     })
 }

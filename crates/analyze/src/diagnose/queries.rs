@@ -121,6 +121,31 @@ LEFT JOIN lock_owners o ON o.class IS NOT DISTINCT FROM g.class AND o.object IS 
 WHERE g.wait_ns > 0 ORDER BY g.wait_ns DESC LIMIT 8",
     },
     Query {
+        name: "others",
+        sql: "WITH serves AS (SELECT DISTINCT thread FROM request_pieces),
+  sql AS (SELECT thread, begin_ns AS b, end_ns AS e FROM spans WHERE kind = 'sql'),
+  w AS (SELECT o.*, coalesce(o.waker IN (SELECT thread FROM serves), false) AS by_peer, coalesce(q.e > o.begin_ns, false) AS in_sql,
+      o.kind = 'monitor_wait' OR o.class LIKE 'java.util.concurrent.Semaphore$%' OR o.class LIKE '%Synchronizer$ConditionObject' AS goes_round,
+      if(goes_round, o.object, NULL) AS one
+    FROM other_waits o ASOF LEFT JOIN sql q ON q.thread = o.thread AND q.b <= o.begin_ns),
+  steps AS (SELECT kind, class, one, begin_ns AS ts, 1 AS step FROM w UNION ALL SELECT kind, class, one, end_ns, -1 FROM w),
+  open AS (SELECT kind, class, one, sum(step) OVER (PARTITION BY kind, class, one ORDER BY ts, step ROWS UNBOUNDED PRECEDING) AS waiting FROM steps),
+  most AS (SELECT kind, class, one, max(waiting)::BIGINT AS convoy FROM open GROUP BY ALL),
+  sums AS (SELECT thread, begin_ns, end_ns, cause IN ('running', 'runnable') AS busy,
+      coalesce(sum(if(cause IN ('running', 'runnable'), end_ns - begin_ns, 0)) OVER (PARTITION BY thread ORDER BY begin_ns ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0)::BIGINT AS before
+    FROM states WHERE thread IN (SELECT waker FROM w WHERE by_peer)),
+  ends AS (SELECT kind, class, one, waker, end_ns AS ts, 1 AS sign FROM w WHERE by_peer UNION ALL SELECT kind, class, one, waker, begin_ns, -1 FROM w WHERE by_peer),
+  did AS (SELECT e.kind, e.class, e.one, sum(e.sign * (s.before + if(s.busy, least(e.ts, s.end_ns) - s.begin_ns, 0))) / sum(e.sign * e.ts) AS computing
+    FROM ends e ASOF JOIN sums s ON s.thread = e.waker AND s.begin_ns <= e.ts GROUP BY ALL)
+SELECT w.kind, coalesce(w.class, '') AS class, any_value(w.goes_round) AS goes_round, count(*) AS waits, count(DISTINCT w.thread) AS waiters, any_value(m.convoy) AS convoy,
+  ms(sum(w.ns)) AS wait_ms, coalesce(sum(w.ns) FILTER (w.by_peer), 0) / sum(w.ns) AS by_peers, coalesce(sum(w.ns) FILTER (w.in_sql), 0) / sum(w.ns) AS in_sql,
+  coalesce(sum(w.ns) FILTER (w.timed), 0) / sum(w.ns) AS timed, any_value(d.computing) AS computing, mode(w.code) AS code, mode(t.name ORDER BY t.name) AS waker, arg_max(w.begin_ns, w.ns) AS longest
+FROM w JOIN most m ON m.kind = w.kind AND m.class IS NOT DISTINCT FROM w.class AND m.one IS NOT DISTINCT FROM w.one
+LEFT JOIN did d ON d.kind = w.kind AND d.class IS NOT DISTINCT FROM w.class AND d.one IS NOT DISTINCT FROM w.one
+LEFT JOIN threads t ON t.id = w.waker
+GROUP BY w.kind, w.class, w.one HAVING sum(w.ns) > 0 ORDER BY wait_ms DESC LIMIT 20",
+    },
+    Query {
         name: "pools",
         sql: "WITH s AS (SELECT name, kind, begin_ns, end_ns, ms(end_ns - begin_ns) AS ms FROM spans WHERE kind IN ('pool_wait', 'pool_use')),
   steps AS (SELECT name, kind, begin_ns AS ts, 1 AS step FROM s WHERE kind = 'pool_use' OR ms > 1

@@ -62,7 +62,7 @@ fn nothing(findings: &[Finding], f: &Figures) -> String {
 }
 
 /// What requests and handshakes waited for most.
-fn largest_wait(f: &Figures) -> Option<(&'static str, f64)> {
+fn largest_wait(f: &Figures) -> Option<(String, f64)> {
     let in_sql = f.time.share(|p, c| p == "sql" && c == "socket");
     [
         ("a CPU", f.time.cause("runnable")),
@@ -74,7 +74,9 @@ fn largest_wait(f: &Figures) -> Option<(&'static str, f64)> {
         ("a collection", f.time.cause("gc")),
         ("a worker", f.time.cause("queue")),
     ]
+    .map(|(what, share)| (what.to_owned(), share))
     .into_iter()
+    .chain(f.others.iter().map(|o| (o.what(40), o.share(f))))
     .filter(|w| w.1 > 0.0)
     .max_by(|a, b| a.1.total_cmp(&b.1))
 }

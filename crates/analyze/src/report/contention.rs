@@ -8,6 +8,7 @@ use serde::Serialize;
 use super::load::Cpu;
 use super::table::{class, clip, duration, grouped, percent};
 use super::{row, rows};
+use crate::diagnose::figures::Other;
 
 /// Waits for monitors, or owned locks, of one class.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -168,6 +169,9 @@ pub(super) fn gc(db: &Connection, meta: &Meta) -> Result<Gc> {
     )
 }
 
+/// A share that is not worth a line.
+const LEAST_SHARE: f64 = 0.005;
+
 /// Something that handshakes and requests waited for.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct WaitedFor {
@@ -188,6 +192,7 @@ pub(super) fn waited_for(
     monitors: &[Monitor],
     pools: &[Pool],
     sql: &[Statement],
+    others: &[Other],
 ) -> Result<Vec<WaitedFor>> {
     let shares = rows(
         db,
@@ -199,9 +204,12 @@ pub(super) fn waited_for(
                 WHEN cause = 'queue' THEN 'worker'
                 ELSE cause END AS what, sum(duration_ns) AS ns
              FROM breakdown WHERE kind IN ('request', 'tls_handshake') GROUP BY 1)
-         SELECT what, ns / (SELECT sum(ns) FROM b) AS share FROM b ORDER BY share DESC",
-        |r| Ok((r.get::<_, String>(0)?, r.get::<_, f64>(1)?)),
+         SELECT what, ns / (SELECT sum(ns) FROM b) AS share, (SELECT ms(sum(ns)) FROM b) AS all_ms FROM b",
+        |r| Ok((r.get::<_, String>(0)?, r.get::<_, f64>(1)?, r.get::<_, f64>(2)?)),
     )?;
+    let all_ms = shares.first().map_or(0.0, |s| s.2);
+    let told = other_waits(others, all_ms);
+    let of_told: f64 = told.iter().map(|w| w.share).sum();
     let name = |what: &'static str, label: &str, share: f64, detail: String| WaitedFor {
         what,
         label: label.into(),
@@ -220,7 +228,11 @@ pub(super) fn waited_for(
     };
     let found = shares
         .into_iter()
-        .filter(|(_, share)| *share >= 0.005)
+        .map(|(what, share, _)| match what.as_str() {
+            "other" => (what, share - of_told),
+            _ => (what, share),
+        })
+        .filter(|(_, share)| *share >= LEAST_SHARE)
         .filter_map(|(what, share)| {
             Some(match what.as_str() {
                 "cpu" => {
@@ -289,5 +301,41 @@ pub(super) fn waited_for(
                 _ => return None, // running and unknown are not waiting
             })
         });
-    Ok(found.collect())
+    let mut found: Vec<WaitedFor> = found.chain(told).collect();
+    found.sort_by(|a, b| b.share.total_cmp(&a.share));
+    Ok(found)
+}
+
+/// What no thread owns by its class, as far as it is worth a line.
+fn other_waits(others: &[Other], all_ms: f64) -> Vec<WaitedFor> {
+    let mut found: Vec<(String, Vec<&Other>)> = Vec::new();
+    for o in others {
+        let label = o.what(26);
+        match found.iter_mut().find(|(l, _)| *l == label) {
+            Some((_, of)) => of.push(o),
+            None => found.push((label, vec![o])),
+        }
+    }
+    let told = found.into_iter().map(|(label, of)| {
+        let ms: f64 = of.iter().map(|o| o.wait_ms).sum();
+        let waits: u64 = of.iter().map(|o| o.waits).sum();
+        let most = of[0];
+        let ended = most
+            .waker
+            .as_ref()
+            .map(|w| format!("ended by {}", clip(w, 25)));
+        let place = most.code.as_ref().map(|c| class(c, 34)).or(ended);
+        let figures = format!(
+            "{} waits, {}",
+            grouped(waits),
+            duration(ms / waits.max(1) as f64)
+        );
+        WaitedFor {
+            what: "other",
+            label,
+            share: ms / all_ms.max(1e-9),
+            detail: place.map_or(figures.clone(), |p| format!("{p}   {figures}")),
+        }
+    });
+    told.filter(|w| w.share >= LEAST_SHARE).collect()
 }

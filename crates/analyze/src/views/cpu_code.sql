@@ -1,7 +1,6 @@
 CREATE VIEW cpu_code AS
 SELECT s.ts_ns, s.thread, s.weight, s.stack, c.code, c.file, c.line,
-       if(r.end_ns > s.ts_ns, r.id, NULL) AS request, if(r.end_ns > s.ts_ns, r.name, NULL) AS request_name
+       if(r.end_ns > s.ts_ns, r.request, NULL) AS request, if(r.end_ns > s.ts_ns, r.name, NULL) AS request_name
 FROM samples s JOIN stack_code c ON c.stack = s.stack
-ASOF LEFT JOIN (SELECT id, name, thread, begin_ns, end_ns FROM spans WHERE kind = 'request') r
-    ON r.thread = s.thread AND r.begin_ns <= s.ts_ns
+ASOF LEFT JOIN request_pieces r ON r.thread = s.thread AND r.begin_ns <= s.ts_ns
 WHERE s.kind = 'cpu'

@@ -1,10 +1,7 @@
 CREATE MACRO request_counters_within(from_ns, to_ns) AS TABLE
-WITH requests AS (
-    SELECT id, thread, begin_ns, end_ns FROM spans WHERE kind = 'request' AND begin_ns >= from_ns AND end_ns <= to_ns),
--- Where a request was worked on.
-pieces AS (
-    SELECT r.id AS request, coalesce(g.thread, r.thread) AS thread, coalesce(g.begin_ns, r.begin_ns) AS b, coalesce(g.end_ns, r.end_ns) AS e
-    FROM requests r LEFT JOIN segments g ON g.span = r.id),
+WITH pieces AS (
+    SELECT p.request, p.thread, p.begin_ns AS b, p.end_ns AS e FROM request_pieces p
+    SEMI JOIN (SELECT id FROM spans WHERE kind = 'request' AND begin_ns >= from_ns AND end_ns <= to_ns) r ON r.id = p.request),
 -- Each interval with what the thread was before.
 steps AS (
     SELECT thread, begin_ns, end_ns, state, cpu, lag(state) OVER so_far AS before,

@@ -12,7 +12,7 @@ use crate::report::table::percent;
 /// Share of the recording in which all workers were busy.
 const ALL_BUSY: f64 = 0.3;
 /// Use of the target's CPUs by all up to which they have time left.
-const LEFT: f64 = SATURATED - 0.05;
+pub const LEFT: f64 = SATURATED - 0.05;
 
 pub const HYPOTHESIS: Hypothesis = Hypothesis {
     name: "few-workers",

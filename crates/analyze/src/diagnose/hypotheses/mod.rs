@@ -8,6 +8,7 @@ mod code_thrown_away;
 mod cpu;
 mod cpu_neighbour;
 mod disk;
+mod few_permits;
 mod few_workers;
 mod gc_pressure;
 mod handshake_storm;
@@ -43,6 +44,7 @@ pub const ALL: &[Hypothesis] = &[
     safepoints::HYPOTHESIS,
     leak::HYPOTHESIS,
     code_thrown_away::HYPOTHESIS,
+    few_permits::HYPOTHESIS,
     few_workers::HYPOTHESIS,
     many_workers::HYPOTHESIS,
     pinned::HYPOTHESIS,
@@ -52,7 +54,7 @@ pub const ALL: &[Hypothesis] = &[
 ];
 
 /// (what follows, from what): where both are confirmed, the first is no reason of its own.
-const FOLLOWS: [(&str, &str); 17] = [
+const FOLLOWS: [(&str, &str); 18] = [
     // Who is forgotten waits longer than for a connection.
     ("small-pool", "lost-notify"),
     // A statement that takes long, or all of them, keep connections in use, and others wait for one.
@@ -60,7 +62,8 @@ const FOLLOWS: [(&str, &str); 17] = [
     ("small-pool", "slow-database"),
     // While a quota lets nobody run, nobody gives one back.
     ("small-pool", "throttled"),
-    // Who waits for a connection, or for a carrier, keeps its worker.
+    // Who waits for a connection, for a permit, or for a carrier, keeps its worker.
+    ("few-workers", "few-permits"),
     ("few-workers", "small-pool"),
     ("few-workers", "pinned"),
     ("few-workers", "lost-notify"),

@@ -150,7 +150,7 @@ class ClinicTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"disk", "few-workers", "gc-pressure", "hot-lock", "leak", "pinned", "shared-connection", "slow-database", "slow-sql"})
+    @ValueSource(strings = {"disk", "few-permits", "few-workers", "gc-pressure", "hot-lock", "leak", "pinned", "shared-connection", "slow-database", "slow-sql"})
     void withAFaultItServesAllTheSame(String fault) throws Exception {
         try (var other = start("--clinic.owners=5", "--clinic.fault=" + fault, "--spring.sql.init.mode=always")) {
             var planted = Arrays.stream(other.getBeanDefinitionNames()).filter(name -> !name.equals("chosen"))
@@ -165,7 +165,7 @@ class ClinicTest {
     void aFaultThatDoesNotExistIsRefused() {
         var refused = assertThrows(BeanCreationException.class, () -> start("--clinic.fault=slow-sqll").close());
         String said = refused.getMostSpecificCause().getMessage();
-        assertTrue(said.contains("clinic.fault is slow-sqll; it must be one of disk, few-workers"), said);
+        assertTrue(said.contains("clinic.fault is slow-sqll; it must be one of disk, few-permits, few-workers"), said);
     }
 
     /** What the server shows, whoever vouches for it. */
