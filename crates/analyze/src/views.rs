@@ -153,7 +153,7 @@ pub const ALL: [View; 21] = [
     },
     View {
         name: "other_waits",
-        doc: "A wait of a request for what no thread owns (a semaphore's permits, a latch, a future, a condition), but a pool's connection: wait (waits.id), thread, begin_ns, end_ns, ns (of it blocked), kind, class, object, waker (thread that ended it), timed (a timer did), code, file, line (null where no stack was taken), request (spans.id), request_name.",
+        doc: "A wait of a request for what no thread owns (a semaphore's permits, a latch, a future, a condition, time to pass), but a pool's connection: wait (waits.id; null of a sleep), thread, begin_ns, end_ns, ns (of it blocked), kind (as in waits, or sleep), class, object, waker (thread that ended it), timed (a timer did), code, file, line (null where no stack was taken), request (spans.id), request_name.",
         example: "SELECT o.class, o.code, t.name AS waker, count(*) AS waits, ms(sum(o.ns)) AS ms FROM other_waits o LEFT JOIN threads t ON t.id = o.waker GROUP BY ALL ORDER BY ms DESC LIMIT 10",
         sql: include_str!("views/other_waits.sql"),
     },

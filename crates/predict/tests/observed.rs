@@ -105,16 +105,23 @@ fn what_outlived_a_collection_stands_beside_the_connections_that_were_open() {
     assert_eq!(told, [([300, 3, 100], 2, 1), ([500, 3, 100], 1, 0)]);
 }
 
-/// An event loop hands a request to an executor, which runs a statement, and answers it.
+/// An event loop hands a request to an executor, which runs a statement and waits for a permit that the loop gives it, and answers
+/// it.
 #[test]
 fn a_request_that_is_handed_over_is_counted_where_it_was_worked_on() {
     let mut r = Recording::new(0, 400 * MS);
     r.threads(MS, &[(11, "loop", 'S'), (12, "exec", 'S')]);
-    for (cpu, tid, woken, from, to) in [(0, 11, 79, 80, 300), (1, 12, 104, 105, 300)] {
+    let ran = [
+        (0, 11, &[(79, 80, 300)][..]),
+        (1, 12, &[(104, 105, 150), (199, 200, 300)]),
+    ];
+    for (cpu, tid, ran) in ran {
         let mut k = KernelSpool::default();
-        k.waking(woken * MS, tid, 11)
-            .switch(from * MS, cpu, 0, LEFT_RUNNABLE, tid)
-            .switch(to * MS, cpu, tid, LEFT_BLOCKED, 0);
+        for &(woken, from, to) in ran {
+            k.waking(woken * MS, tid, 11)
+                .switch(from * MS, cpu, 0, LEFT_RUNNABLE, tid)
+                .switch(to * MS, cpu, tid, LEFT_BLOCKED, 0);
+        }
         r.kernel.push(k);
         r.agent
             .event(tid, 2 * MS, ev::THREAD, u64::from(tid) + 20, 0, "exec");
@@ -127,6 +134,9 @@ fn a_request_that_is_handed_over_is_counted_where_it_was_worked_on() {
     a.event(11, 112 * MS, ev::VISIT_END, 7, 0, "");
     a.event(12, 120 * MS, ev::SQL_BEGIN, 0, 0, "SELECT 1");
     a.event(12, 140 * MS, ev::SQL_END, 0, 0, "");
+    let semaphore = "java.util.concurrent.Semaphore$FairSync";
+    a.event(12, 149 * MS, ev::PARK, 99, 0, semaphore);
+    a.event(12, 201 * MS, ev::UNPARKED, 99, 0, semaphore);
     a.event(12, 250 * MS, ev::VISIT_END, 7, 0, "");
     a.event(11, 270 * MS, ev::VISIT_BEGIN, 7, 0, "");
     a.event(11, 271 * MS, ev::STATUS, 0, 200, "");
@@ -139,8 +149,14 @@ fn a_request_that_is_handed_over_is_counted_where_it_was_worked_on() {
     let ms = |s: f64| (1e3 * s).round();
     let request = &seen.requests[0];
     assert_eq!((request.statements, ms(request.sql)), (1, 20.0));
-    // 101 to 110, 110 to 250, 270 to 272, less the statement.
-    assert_eq!(ms(request.container), 131.0);
+    // 101 to 110, 110 to 250, 270 to 272, less the statement and the wait, which is until 199 and for a CPU until 200.
+    assert_eq!(ms(request.container), 81.0);
+    assert_eq!(
+        ms(request.other_wait),
+        49.0 + 20.0,
+        "and nobody's, until 270"
+    );
+    assert_eq!(seen.shared, [("permits of a semaphore".to_owned(), 1)]);
     // What the loop does besides: it leaves the visit from 110 to 112, and from 272 to 273.
     let besides: Vec<f64> = seen.overheads.visit.iter().map(|v| ms(*v)).collect();
     assert_eq!(besides.iter().sum::<f64>(), 3.0, "{besides:?}");

@@ -219,7 +219,7 @@ pub struct Lock {
 /// Something that requests waited for and no thread owns: permits of a semaphore, a latch, a future, a condition.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Other {
-    /// park or monitor_wait.
+    /// park, monitor_wait or sleep.
     pub kind: String,
     /// Class of the object, or empty.
     pub class: String,

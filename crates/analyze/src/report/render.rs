@@ -141,7 +141,13 @@ impl Report {
             .map(|m| format!("     machine {} busy", percent(m)));
         let machine = machine.unwrap_or_default();
         if t.requests == 0 {
-            out.line(&format!("no requests were seen     {cpu}{machine}"));
+            let known = self.about.server.is_some() || self.about.missing.contains_key("server");
+            let why = if known {
+                ""
+            } else {
+                " (no server that the recorder knows)"
+            };
+            out.line(&format!("no requests were seen{why}     {cpu}{machine}"));
         } else {
             out.line(&format!(
                 "throughput {} requests/s     response p50 {}  p95 {}  p99 {}  max {}     {cpu}",

@@ -190,7 +190,7 @@ impl Builder<'_> {
     fn taken_over(&mut self, key: u64, ts: i64) -> Option<Request> {
         let from = self.at_request_of(key)?;
         let r = self.actor(from).request.take()?;
-        self.actor(from).stack.retain(|&s| s != r.span);
+        self.not_on(from, r.span);
         self.piece(r, from, ts);
         Some(r)
     }

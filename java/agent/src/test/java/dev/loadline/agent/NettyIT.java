@@ -19,10 +19,10 @@ import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.util.List;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** The server level in Netty, by probes. */
 class NettyIT {
@@ -73,14 +73,15 @@ class NettyIT {
         assertEquals(HttpClient.Version.HTTP_2, client.send(request, HttpResponse.BodyHandlers.discarding()).version());
     }
 
-    @Test
-    void what_quarkus_gives_to_its_pool_is_a_visit_there() throws Exception {
+    @ParameterizedTest
+    @ValueSource(strings = {"/quarkus", "/reactor"})
+    void what_a_framework_gives_to_its_pool_is_a_visit_there(String path) throws Exception {
         Way way = Way.START;
         try (Target target = WebTarget.start(NettyWeb.class, "TLSv1.3", way.options()); TestRecorder recorder = way.recorder()) {
             int port = Integer.parseInt(target.tell("start"));
             recorder.record(target.pid());
             HttpsClient client = new HttpsClient(HttpsClient.newContext(), port);
-            assertEquals(200, client.get("/quarkus"));
+            assertEquals(200, client.get(path));
             Thread.sleep(100); // its thread is done with it
             client.close();
             Thread.sleep(200);
@@ -90,6 +91,7 @@ class NettyIT {
             List<Event> pool = story.events.stream()
                     .filter(e -> e.tid() != request.tid() && (e.type() == Type.VISIT_BEGIN || e.type() == Type.VISIT_END)).toList();
             assertEquals(2, pool.size(), story.events.toString());
+            assertEquals(1, pool.get(0).b(), "it goes on with what the event loop began");
             assertTrue(pool.get(0).ts() > request.ts() && pool.get(0).ts() < end.ts() && pool.get(1).ts() > end.ts());
         }
     }

@@ -13,12 +13,6 @@ import dev.loadline.guard.policy.Verdict;
 
 /** The state that {@code policy} decides by, under one lock. Thread-safe. */
 final class LockedPolicy {
-    /**
-     * Delay, per target, from which CPU time is short enough to hold against an address what its claims were. At 1 forged tickets
-     * took all that the objective left: at 0.7 times the load line the 95th percentile was 62 to 80 ms instead of 3.
-     */
-    private static final double PRESSED = 0.25;
-
     private final double pageShare;
     private final Costs costs;
     private final Delay delay;
@@ -79,14 +73,14 @@ final class LockedPolicy {
         return refusing;
     }
 
-    /** Whether it refuses, or is about to. */
+    /** Whether CPU time is short enough to hold against an address what its claims were: forged ones would take all that the objective leaves. */
     boolean pressed() {
         return pressed;
     }
 
     private void refuses(double ofTarget) {
         refusing = admission.refusing();
-        pressed = refusing || ofTarget >= PRESSED;
+        pressed = refusing || ofTarget >= Admission.LEAST_DELAY;
     }
 
     /** CPU time of a full handshake. */

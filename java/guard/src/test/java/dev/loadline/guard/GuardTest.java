@@ -172,7 +172,7 @@ class GuardTest {
         }
         assertEquals(Action.ALERT, guard.connection(SOMEBODY).decide(hello("forged"), true, true));
         assertFalse(guard.snapshot().refusing());
-        guard.policy().giveDelay(0.1);
+        guard.policy().giveDelay(0.05);
         served(guard, InetAddress.getByName("10.0.0.1"));
         assertNotEquals(Action.ALERT, guard.connection(SOMEBODY).decide(hello("forged"), true, true));
     }

@@ -133,7 +133,7 @@ final class NettyAdvice {
         }
     }
 
-    /** The constructor of Quarkus' {@code AbstractResteasyReactiveContext}: a request's, on the event loop. */
+    /** The constructor of Quarkus' {@code AbstractResteasyReactiveContext}, a request's, or of a task of Reactor's schedulers: on the event loop. */
     static final class Carry {
         @Advice.OnMethodExit(suppress = Throwable.class)
         static void exit(@Advice.This Object task) {
@@ -141,7 +141,7 @@ final class NettyAdvice {
         }
     }
 
-    /** Its {@code run()}, on the event loop or by an executor. */
+    /** Its {@code run()} or {@code call()}, on the event loop or by an executor. */
     static final class Carried {
         @Advice.OnMethodEnter(suppress = Throwable.class)
         static long enter(@Advice.This Object task) {

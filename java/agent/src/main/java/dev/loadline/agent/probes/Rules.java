@@ -2,6 +2,7 @@ package dev.loadline.agent.probes;
 
 import static net.bytebuddy.matcher.ElementMatchers.isAbstract;
 import static net.bytebuddy.matcher.ElementMatchers.declaresField;
+import static net.bytebuddy.matcher.ElementMatchers.isBridge;
 import static net.bytebuddy.matcher.ElementMatchers.isConstructor;
 import static net.bytebuddy.matcher.ElementMatchers.isDeclaredBy;
 import static net.bytebuddy.matcher.ElementMatchers.isNative;
@@ -42,6 +43,7 @@ final class Rules {
         jetty();
         netty();
         quarkus();
+        reactor();
         undertow();
         servlets();
         tls();
@@ -143,8 +145,9 @@ final class Rules {
         Rule request = new Rule("createMessage",
                 named("createMessage").and(takesArgument(0, String[].class)), NettyAdvice.Request.class).ofRequests();
         add(netty + "handler.codec.http.HttpRequestDecoder", request);
-        // Its own, which does not ask the one above.
+        // Their own, which do not ask the one above.
         add("io.vertx.core.http.impl.VertxHttpRequestDecoder", request);
+        add("com.linecorp.armeria.server.HttpServerCodec$HttpServerRequestDecoder", request);
         add(netty + "handler.codec.http.HttpObjectEncoder",
                 new Rule("encode", named("encode").and(takesArguments(3)).and(takesArgument(2, List.class)), NettyAdvice.Response.class));
         String http = netty + "handler.codec.http";
@@ -157,6 +160,14 @@ final class Rules {
         add("org.jboss.resteasy.reactive.common.core.AbstractResteasyReactiveContext",
                 new Rule("constructor", isConstructor(), NettyAdvice.Carry.class),
                 new Rule("run", named("run").and(takesNoArguments()), NettyAdvice.Carried.class));
+    }
+
+    private void reactor() {
+        for (String task : new String[] {"SchedulerTask", "WorkerTask"}) {
+            add("reactor.core.scheduler." + task,
+                    new Rule("constructor", isConstructor(), NettyAdvice.Carry.class),
+                    new Rule("call", named("call").and(takesNoArguments()).and(not(isBridge())), NettyAdvice.Carried.class));
+        }
     }
 
     private void undertow() {

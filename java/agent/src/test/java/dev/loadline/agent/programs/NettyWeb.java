@@ -44,6 +44,8 @@ import javax.net.ssl.KeyManagerFactory;
 import org.jboss.resteasy.reactive.common.core.AbstractResteasyReactiveContext;
 import org.jboss.resteasy.reactive.spi.RestHandler;
 import org.jboss.resteasy.reactive.spi.ThreadSetupAction;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Schedulers;
 
 /** Netty with HTTPS on a free port, HTTP/2 for those who want it. System properties: web.tls, web.keystore. */
 public final class NettyWeb extends Program {
@@ -170,6 +172,14 @@ public final class NettyWeb extends Program {
                     break;
                 case "/quarkus":
                     new Blocking(() -> context.writeAndFlush(page(HttpResponseStatus.OK, "quark"))).run();
+                    break;
+                case "/reactor":
+                    Mono.fromCallable(() -> {
+                        Thread.sleep(20);
+                        context.writeAndFlush(page(HttpResponseStatus.OK, "react"));
+                        Thread.sleep(20); // the event loop ends the request meanwhile
+                        return 1;
+                    }).subscribeOn(Schedulers.boundedElastic()).subscribe();
                     break;
                 default:
                     context.writeAndFlush(page(HttpResponseStatus.NOT_FOUND, ""));

@@ -27,7 +27,7 @@ public final class Admission {
      */
     public static final double LIMIT = 2;
     /** Below so much of its target delay says no more than that the CPU is idle: the pace is 19 times the CPUs then. */
-    private static final double LEAST_DELAY = 0.1;
+    public static final double LEAST_DELAY = 0.1;
     /** A cluster that a lane may have begun at once, in time of all CPUs: half: uneven delay; double: no order of lanes at a crowd. */
     static final double CLUSTER_SECONDS = 0.025;
     /** Owed work in calm from which delay means overload. Half: random arrivals at 0.9 reach it; double: a crowd is seen late. */
