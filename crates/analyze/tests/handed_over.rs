@@ -11,7 +11,8 @@ const MS: i64 = 1_000_000;
 const SEMAPHORE: &str = "java.util.concurrent.Semaphore$NonfairSync";
 
 /// 11 is an event loop, 12 and 13 are its executor. The request of connection 7 is taken over by 12 at 110 ms, while 11 leaves it
-/// until 120; 12 is blocked from 150 to 200, until 13, which is at the request of connection 8, gives it a permit.
+/// until 120; 12 is blocked from 150 to 200, until 13, which is at the request of connection 8 and had waited from 130 to 140, gives
+/// it a permit.
 fn recorded() -> (tempfile::TempDir, Trace) {
     let mut r = Recording::new(0, 400 * MS);
     r.threads(
@@ -26,7 +27,7 @@ fn recorded() -> (tempfile::TempDir, Trace) {
     let ran = [
         (0, 11, &[(79, 99, 80, 300)][..]),
         (1, 12, &[(104, 11, 105, 150), (200, 13, 200, 300)]),
-        (2, 13, &[(81, 11, 82, 300)]),
+        (2, 13, &[(81, 11, 82, 130), (140, 12, 140, 300)]),
     ];
     for (cpu, tid, ran) in ran {
         let mut k = KernelSpool::default();
@@ -50,6 +51,8 @@ fn recorded() -> (tempfile::TempDir, Trace) {
     };
     begin(a, 8, 81, 13);
     begin(a, 7, 100, 12);
+    a.event(13, 130 * MS, ev::PARK, 99, 0, SEMAPHORE);
+    a.event(13, 141 * MS, ev::UNPARKED, 99, 0, SEMAPHORE);
     a.event(12, 150 * MS, ev::PARK, 99, 0, SEMAPHORE);
     let stack = a.stack(&[
         ("shop.Login.permit", 17),
@@ -104,12 +107,12 @@ fn a_wait_for_a_permit_is_named_and_who_gave_it_back_is_another_request() {
     let w = &report.waited_for[0];
     assert_eq!((w.what, &*w.label), ("other", "permits of a semaphore"));
     assert!(
-        w.detail.contains("shop.Login.permit   1 waits, 50"),
+        w.detail.contains("shop.Login.permit   2 waits, 30"),
         "{w:?}"
     );
     let d = diagnose::diagnose(&trace).expect("a diagnosis");
     assert_eq!(d.confirmed, ["few-permits"], "{}", d.verdict);
     let o = &d.figures.others[0];
-    assert_eq!((o.waits, o.convoy, o.by_peers), (1, 1, 1.0));
+    assert_eq!((o.waits, o.convoy, o.by_peers), (2, 1, 1.0));
     assert_eq!(o.computing, Some(1.0), "it ran all the time");
 }

@@ -234,7 +234,7 @@ pub struct Other {
     pub convoy: u64,
     /// All waits together, ms.
     pub wait_ms: f64,
-    /// Part of it that a thread ended which serves requests too.
+    /// Part of it that a thread ended which waits for it as well.
     pub by_peers: f64,
     /// Part of it inside statements.
     pub in_sql: f64,
@@ -258,8 +258,8 @@ impl Other {
         self.wait_ms * 1e6 / f.time.total().max(1.0)
     }
 
-    /// Whether it is something that requests give each other, outside of statements: what ends a wait for a result or a message
-    /// is a thread that serves none.
+    /// Whether it is something that requests give each other, outside of statements: who ends a wait for a result, a message or a
+    /// slow client waits for none.
     pub fn is_shared(&self) -> bool {
         self.goes_round && self.by_peers >= Other::MOST && self.in_sql < Other::MOST
     }

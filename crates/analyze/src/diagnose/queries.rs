@@ -122,12 +122,13 @@ WHERE g.wait_ns > 0 ORDER BY g.wait_ns DESC LIMIT 8",
     },
     Query {
         name: "others",
-        sql: "WITH serves AS (SELECT DISTINCT thread FROM request_pieces),
+        sql: "WITH waiters AS (SELECT DISTINCT kind, class, object, thread FROM other_waits),
   sql AS (SELECT thread, begin_ns AS b, end_ns AS e FROM spans WHERE kind = 'sql'),
-  w AS (SELECT o.*, coalesce(o.waker IN (SELECT thread FROM serves), false) AS by_peer, coalesce(q.e > o.begin_ns, false) AS in_sql,
+  w AS (SELECT o.*, p.thread IS NOT NULL AS by_peer, coalesce(q.e > o.begin_ns, false) AS in_sql,
       o.kind = 'monitor_wait' OR o.class LIKE 'java.util.concurrent.Semaphore$%' OR o.class LIKE '%Synchronizer$ConditionObject' AS goes_round,
       if(goes_round, o.object, NULL) AS one
-    FROM other_waits o ASOF LEFT JOIN sql q ON q.thread = o.thread AND q.b <= o.begin_ns),
+    FROM other_waits o LEFT JOIN waiters p ON p.thread = o.waker AND p.kind = o.kind AND p.class IS NOT DISTINCT FROM o.class AND p.object IS NOT DISTINCT FROM o.object
+    ASOF LEFT JOIN sql q ON q.thread = o.thread AND q.b <= o.begin_ns),
   steps AS (SELECT kind, class, one, begin_ns AS ts, 1 AS step FROM w UNION ALL SELECT kind, class, one, end_ns, -1 FROM w),
   open AS (SELECT kind, class, one, sum(step) OVER (PARTITION BY kind, class, one ORDER BY ts, step ROWS UNBOUNDED PRECEDING) AS waiting FROM steps),
   most AS (SELECT kind, class, one, max(waiting)::BIGINT AS convoy FROM open GROUP BY ALL),

@@ -1,8 +1,8 @@
 //! Requests wait for something that other requests have, and that no thread owns: permits of a semaphore (a bulkhead), or pooled
 //! objects behind a condition.
 //!
-//! Evidence: the part of the requests' time that waits for one such object, and that threads which serve requests end those waits:
-//! a result or a message comes from elsewhere. What is waited for inside statements is the database's. What those threads did
+//! Evidence: the part of the requests' time that waits for one such object, and that threads end those waits which wait for it as
+//! well: a result or a message comes from elsewhere. What is waited for inside statements is the database's. What those threads did
 //! meanwhile says what is done with a permit; on saturated CPUs more of them would only wait in another place.
 
 use super::few_workers::LEFT;
