@@ -147,7 +147,7 @@ impl Api {
                     index.ok_or_else(|| Failure::not_found(format!("there is no span {id}")))?;
                 let span = &model.spans[*index as usize];
                 json(
-                    json!({"span": span_at(model, *index), "thread": model.threads[span.end_thread].id, "parent": span.parent}),
+                    json!({"span": span_at(model, *index), "thread": model.threads[span.worker].id, "parent": span.parent}),
                 )
             }
             "/api/requests" => {

@@ -86,8 +86,9 @@ pub struct Span {
     pub kind: u8,
     /// Index into [`Model::names`].
     pub name: u32,
-    /// Index into [`Model::threads`] of the thread that ended it.
-    pub end_thread: usize,
+    /// Index into [`Model::threads`] of its worker: of those that it was handed to the one that had the longest piece of it, else the
+    /// thread that ended it.
+    pub worker: usize,
     /// Begin.
     pub begin: i64,
     /// End.

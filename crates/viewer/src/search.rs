@@ -114,7 +114,7 @@ impl Names {
                 name: name.clone(),
                 count: sum.count,
                 total: sum.total,
-                thread: model.threads[span.end_thread].id,
+                thread: model.threads[span.worker].id,
                 begin: span.begin,
                 end: span.end,
                 request: (kind == "request").then_some(span.id),

@@ -72,13 +72,13 @@ pub fn requests(
         Sort::Name => {
             found.sort_by_key(|s| (model.names[s.name as usize].as_str(), s.begin - s.end))
         }
-        Sort::Thread => found.sort_by_key(|s| (s.end_thread, s.begin)),
+        Sort::Thread => found.sort_by_key(|s| (s.worker, s.begin)),
     }
     found.truncate(limit);
     let ids: Vec<i64> = found.iter().map(|s| s.id).collect();
     let mut causes = causes(sql, &ids)?;
     let request = |s: &Span| {
-        let thread = &model.threads[s.end_thread];
+        let thread = &model.threads[s.worker];
         Request {
             id: s.id,
             name: model.names[s.name as usize].clone(),
@@ -112,7 +112,7 @@ fn having(model: &Model, word: &str) -> Option<HashSet<i64>> {
         let request = KINDS[span.kind as usize] == "request";
         let itself = request
             && (span.status.is_some_and(|s| s.to_string() == word)
-                || has(model.threads[span.end_thread].name_at(span.begin)));
+                || has(model.threads[span.worker].name_at(span.begin)));
         if itself || named[span.name as usize] {
             found.extend(request_of(model, span));
         }

@@ -113,7 +113,7 @@ pub fn waterfall(model: &Model, sql: Session<'_>, id: i64) -> Result<Option<Wate
         .map(|b| b.pieces.clone())
         .unwrap_or_default();
     let (path, more_steps) = path(model, sql, id, &own)?;
-    let thread = &model.threads[request.end_thread];
+    let thread = &model.threads[request.worker];
     Ok(Some(Waterfall {
         id,
         name: model.names[request.name as usize].clone(),
@@ -196,7 +196,7 @@ fn bars(model: &Model, sql: Session<'_>, spans: &[(usize, &Span)]) -> Result<Vec
             complete: s.complete,
             pieces: pieces
                 .remove(&s.id)
-                .unwrap_or_else(|| vec![(model.threads[s.end_thread].id, s.begin, s.end)]),
+                .unwrap_or_else(|| vec![(model.threads[s.worker].id, s.begin, s.end)]),
         })
         .collect())
 }

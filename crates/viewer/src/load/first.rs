@@ -238,7 +238,7 @@ impl Read {
                 parent: None,
                 kind,
                 name: known,
-                end_thread: at,
+                worker: at,
                 begin,
                 end,
                 status: None,

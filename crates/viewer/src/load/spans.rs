@@ -68,6 +68,8 @@ pub fn read(db: &Connection, begin: i64, thread_index: &ById, threads: usize) ->
 
     let mut pieces: Vec<Vec<Piece>> = vec![Vec::new(); threads];
     let mut segmented = vec![false; list.len()];
+    // Of requests that were handed over: the longest piece, and whose it is.
+    let mut longest: FxHashMap<u32, (i64, u32)> = FxHashMap::default();
     let sql = format!("SELECT span, thread, begin_ns - {begin}, end_ns - {begin} FROM segments");
     for batch in db.prepare(&sql)?.query_arrow([])? {
         let long = |i: usize| batch.column(i).as_primitive::<Int64Type>();
@@ -79,6 +81,11 @@ pub fn read(db: &Connection, begin: i64, thread_index: &ById, threads: usize) ->
             );
             if let (Some(&span), Some(&thread)) = places {
                 segmented[span as usize] = true;
+                if KINDS[list[span as usize].kind as usize] == "request" {
+                    let piece = (to.value(i) - from.value(i), thread);
+                    let most = longest.entry(span).or_insert(piece);
+                    *most = piece.max(*most);
+                }
                 pieces[thread as usize].push(Piece {
                     begin: from.value(i),
                     end: to.value(i),
@@ -94,7 +101,8 @@ pub fn read(db: &Connection, begin: i64, thread_index: &ById, threads: usize) ->
             continue;
         };
         let span = &mut list[i];
-        span.end_thread = to as usize;
+        let most = longest.get(&(i as u32));
+        span.worker = most.map_or(to, |&(_, thread)| thread) as usize;
         if KINDS[span.kind as usize] == "request" {
             requests[to as usize] += 1;
         }
@@ -144,7 +152,7 @@ impl Reading {
                 parent: parent.is_valid(i).then(|| parent.value(i)),
                 kind: kind_index(kind.value(i), resumed.is_valid(i).then(|| resumed.value(i))),
                 name: self.names.id(name.value(i)),
-                end_thread: 0,
+                worker: 0,
                 begin: from,
                 end: to,
                 status: status.is_valid(i).then(|| status.value(i)),
@@ -153,5 +161,31 @@ impl Reading {
             });
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_worker_of_a_request_that_was_handed_over_is_who_had_it_longest() {
+        let db = Connection::open_in_memory().expect("a database");
+        db.execute_batch(
+            "CREATE TABLE spans AS SELECT * FROM (VALUES
+                 (1, NULL::BIGINT, 'request', 'GET /a', 11, 11, 100, 300, 200::INTEGER, NULL::BOOLEAN, NULL::INTEGER, NULL::VARCHAR, true),
+                 (2, NULL, 'request', 'GET /b', 11, 11, 400, 500, 200, NULL, NULL, NULL, true))
+                 s(id, parent, kind, name, thread, end_thread, begin_ns, end_ns, status, resumed, peer_port, peer, complete);
+             ALTER TABLE spans ALTER id TYPE BIGINT; ALTER TABLE spans ALTER thread TYPE BIGINT; ALTER TABLE spans ALTER end_thread TYPE BIGINT;
+             ALTER TABLE spans ALTER begin_ns TYPE BIGINT; ALTER TABLE spans ALTER end_ns TYPE BIGINT;
+             CREATE TABLE segments AS SELECT a::BIGINT AS span, b::BIGINT AS thread, c::BIGINT AS begin_ns, d::BIGINT AS end_ns
+                 FROM (VALUES (1, 11, 100, 120), (1, 12, 120, 280), (1, 11, 290, 300)) s(a, b, c, d)",
+        )
+        .expect("tables");
+        let index: ById = [(11, 0), (12, 1)].into_iter().collect();
+        let read = read(&db, 0, &index, 2).expect("spans");
+        let workers: Vec<usize> = read.list.iter().map(|s| s.worker).collect();
+        assert_eq!(workers, [1, 0]);
+        assert_eq!(read.requests, [2, 0], "both ended on the loop");
     }
 }
