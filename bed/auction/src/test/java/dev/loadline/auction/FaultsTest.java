@@ -21,8 +21,6 @@ import java.util.logging.Logger;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 
 /** What each fault does, next to the same site without it. */
 class FaultsTest {
@@ -283,9 +281,17 @@ class FaultsTest {
         return visitors * times / ((System.nanoTime() - begin) / 1e9);
     }
 
-    @ParameterizedTest
-    @ValueSource(strings = {"few-permits", "few-workers"})
-    void fewPermitsOrWorkersServeTwoPagesAtATime(String fault) throws Exception {
+    @Test
+    void fewPermitsLetTwoPagesAskAtATime() throws Exception {
+        servesTwoPagesAtATime("few-permits");
+    }
+
+    @Test
+    void fewWorkersServeTwoPagesAtATime() throws Exception {
+        servesTwoPagesAtATime("few-workers");
+    }
+
+    private static void servesTwoPagesAtATime(String fault) throws Exception {
         // Twelve milliseconds a page, two at a time: at most 167 pages a second, on whatever machine.
         double with = with(fault, site -> pagesPerSecond(site, 6, 30));
         assertTrue(with < 170, with + " pages/s");
