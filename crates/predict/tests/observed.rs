@@ -9,19 +9,12 @@ use loadline_trace::spool::kernel::{LEFT_BLOCKED, LEFT_RUNNABLE};
 
 const MS: i64 = 1_000_000;
 
-/// 11 serves a request and waits for a lock from 149 ms on. 12 has it: it runs until 160, is blocked until 180, and lets go
-/// at 190, when it wakes 11, which gets a CPU at 200.
-#[test]
-fn a_wait_for_a_lock_lasts_until_its_owner_lets_go() {
-    let mut r = Recording::new(0, 1000 * MS);
-    r.threads(MS, &[(11, "exec-1", 'S'), (12, "exec-2", 'S')]);
-    // Woken, by whom, on a CPU from, to, in ms.
-    type Stretch = (i64, u32, i64, i64);
-    let ran: [(u16, u32, &[Stretch]); 2] = [
-        (0, 11, &[(100, 12, 102, 150), (190, 12, 200, 300)]),
-        (1, 12, &[(118, 11, 120, 160), (180, 11, 180, 400)]),
-    ];
-    for (cpu, tid, stretches) in ran {
+/// A thread on its CPU; of each time that it ran when it was woken, by whom, on the CPU from, to, in ms.
+type Ran<'a> = (u16, u32, &'a [(i64, u32, i64, i64)]);
+
+/// Has Java threads run so.
+fn run(r: &mut Recording, ran: &[Ran]) {
+    for &(cpu, tid, stretches) in ran {
         let mut k = KernelSpool::default();
         for &(woken, by, from, to) in stretches {
             k.waking(woken * MS, tid, by)
@@ -32,6 +25,19 @@ fn a_wait_for_a_lock_lasts_until_its_owner_lets_go() {
         r.agent
             .event(tid, 2 * MS, ev::THREAD, u64::from(tid) + 20, 0, "exec");
     }
+}
+
+/// 11 serves a request and waits for a lock from 149 ms on. 12 has it: it runs until 160, is blocked until 180, and lets go
+/// at 190, when it wakes 11, which gets a CPU at 200.
+#[test]
+fn a_wait_for_a_lock_lasts_until_its_owner_lets_go() {
+    let mut r = Recording::new(0, 1000 * MS);
+    r.threads(MS, &[(11, "exec-1", 'S'), (12, "exec-2", 'S')]);
+    let ran: [Ran; 2] = [
+        (0, 11, &[(100, 12, 102, 150), (190, 12, 200, 300)]),
+        (1, 12, &[(118, 11, 120, 160), (180, 11, 180, 400)]),
+    ];
+    run(&mut r, &ran);
     let a = &mut r.agent;
     a.event(12, 90 * MS, ev::CONN_OPEN, 7, 5000, "127.0.0.1");
     a.event(11, 103 * MS, ev::VISIT_BEGIN, 7, 0, "");
@@ -111,21 +117,11 @@ fn what_outlived_a_collection_stands_beside_the_connections_that_were_open() {
 fn a_request_that_is_handed_over_is_counted_where_it_was_worked_on() {
     let mut r = Recording::new(0, 400 * MS);
     r.threads(MS, &[(11, "loop", 'S'), (12, "exec", 'S')]);
-    let ran = [
-        (0, 11, &[(79, 80, 103), (104, 104, 300)][..]),
-        (1, 12, &[(104, 105, 150), (199, 200, 300)]),
+    let ran: [Ran; 2] = [
+        (0, 11, &[(79, 11, 80, 103), (104, 11, 104, 300)]),
+        (1, 12, &[(104, 11, 105, 150), (199, 11, 200, 300)]),
     ];
-    for (cpu, tid, ran) in ran {
-        let mut k = KernelSpool::default();
-        for &(woken, from, to) in ran {
-            k.waking(woken * MS, tid, 11)
-                .switch(from * MS, cpu, 0, LEFT_RUNNABLE, tid)
-                .switch(to * MS, cpu, tid, LEFT_BLOCKED, 0);
-        }
-        r.kernel.push(k);
-        r.agent
-            .event(tid, 2 * MS, ev::THREAD, u64::from(tid) + 20, 0, "exec");
-    }
+    run(&mut r, &ran);
     let a = &mut r.agent;
     a.event(11, 90 * MS, ev::CONN_OPEN, 7, 5000, "127.0.0.1");
     a.event(11, 101 * MS, ev::VISIT_BEGIN, 7, 0, "");

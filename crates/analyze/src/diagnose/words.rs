@@ -110,6 +110,25 @@ mod tests {
     }
 
     #[test]
+    fn what_no_thread_owns_is_named_where_it_is_the_largest_wait() {
+        let mut f = sound();
+        add(&mut f, "service", "other", 150);
+        f.others = vec![crate::diagnose::figures::Other {
+            kind: "park".into(),
+            class: "java.util.concurrent.CompletableFuture$Signaller".into(),
+            wait_ms: 150.0,
+            ..Default::default()
+        }];
+        let d = judge(f, 0);
+        assert!(
+            d.verdict
+                .contains("the largest wait, for a future's result,"),
+            "{}",
+            d.verdict
+        );
+    }
+
+    #[test]
     fn a_lock_goes_before_cpus_that_few_wait_for() {
         let mut f = sound();
         f.cpu.utilization = Some(0.97);

@@ -55,6 +55,12 @@ pub enum Think {
 
 /// Sessions are connections: nothing in a recording says which of them are of one visitor.
 pub fn from_trace(seen: &Observed) -> Result<Visitors, String> {
+    if seen.requests.is_empty() {
+        return Err(
+            "the recording has no request: record while the server is under load, and see docs/record.md for the servers whose requests are told"
+                .into(),
+        );
+    }
     let mut by_connection: HashMap<i64, Vec<usize>> = HashMap::new();
     for (i, r) in seen.requests.iter().enumerate() {
         if let Some(c) = r.connection {

@@ -172,14 +172,12 @@ mod tests {
     fn the_worker_of_a_request_that_was_handed_over_is_who_had_it_longest() {
         let db = Connection::open_in_memory().expect("a database");
         db.execute_batch(
-            "CREATE TABLE spans AS SELECT * FROM (VALUES
-                 (1, NULL::BIGINT, 'request', 'GET /a', 11, 11, 100, 300, 200::INTEGER, NULL::BOOLEAN, NULL::INTEGER, NULL::VARCHAR, true),
-                 (2, NULL, 'request', 'GET /b', 11, 11, 400, 500, 200, NULL, NULL, NULL, true))
-                 s(id, parent, kind, name, thread, end_thread, begin_ns, end_ns, status, resumed, peer_port, peer, complete);
-             ALTER TABLE spans ALTER id TYPE BIGINT; ALTER TABLE spans ALTER thread TYPE BIGINT; ALTER TABLE spans ALTER end_thread TYPE BIGINT;
-             ALTER TABLE spans ALTER begin_ns TYPE BIGINT; ALTER TABLE spans ALTER end_ns TYPE BIGINT;
-             CREATE TABLE segments AS SELECT a::BIGINT AS span, b::BIGINT AS thread, c::BIGINT AS begin_ns, d::BIGINT AS end_ns
-                 FROM (VALUES (1, 11, 100, 120), (1, 12, 120, 280), (1, 11, 290, 300)) s(a, b, c, d)",
+            "CREATE TABLE spans (id BIGINT, parent BIGINT, kind VARCHAR, name VARCHAR, thread BIGINT, end_thread BIGINT, begin_ns BIGINT,
+                 end_ns BIGINT, status INTEGER, resumed BOOLEAN, peer_port INTEGER, peer VARCHAR, complete BOOLEAN);
+             INSERT INTO spans VALUES (1, NULL, 'request', 'GET /a', 11, 11, 100, 300, 200, NULL, NULL, NULL, true),
+                 (2, NULL, 'request', 'GET /b', 11, 11, 400, 500, 200, NULL, NULL, NULL, true);
+             CREATE TABLE segments (span BIGINT, thread BIGINT, begin_ns BIGINT, end_ns BIGINT);
+             INSERT INTO segments VALUES (1, 11, 100, 120), (1, 12, 120, 280), (1, 11, 290, 300)",
         )
         .expect("tables");
         let index: ById = [(11, 0), (12, 1)].into_iter().collect();

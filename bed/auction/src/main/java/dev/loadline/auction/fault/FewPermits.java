@@ -8,7 +8,7 @@ import java.util.concurrent.locks.LockSupport;
 
 /** A bulkhead of two permits around some slow service that every page asks first: pages wait for each other while the CPU idles. */
 final class FewPermits extends Fault {
-    static final int PERMITS = 2;
+    private static final int PERMITS = 2;
     private static final long ASKS_NANOS = TimeUnit.MILLISECONDS.toNanos(12);
 
     private final Semaphore bulkhead = new Semaphore(PERMITS);
