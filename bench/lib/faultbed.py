@@ -62,6 +62,7 @@ FAULTS = {
     "hot-lock": both("hot-lock"),
     "slow-sql": both("slow-sql"),
     "slow-database": both("slow-database", spring=["--spring.sql.init.mode=always"]),
+    "slow-service": both("slow-service"),
     "gc-pressure": both("gc-pressure"),
     # A small young generation: collections are frequent enough to see the heap rise within seconds; and a heap that
     # the leak does not fill before the recording is over.

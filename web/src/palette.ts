@@ -48,6 +48,7 @@ const KIND_NAMES = {
   pool_wait: "waiting for the pool",
   pool_use: "pool connection in use",
   sql: "SQL",
+  call: "call of a service",
   app_state: "application state",
   user: "user's span",
   method: "method",
@@ -81,7 +82,7 @@ const LIGHT: Palette = {
     "#9aa3ad", "#eceff2", "#d3d7dc", "#ffffff",
   ],
   kinds: [
-    "#d5dce4", "#b09cd8", "#cfc2ec", "#adc0d6", "#b9d3bf", "#e8bcd4", "#e2d9c6", "#a3cbe0", "#e4dcb8", "#e4dcb8", "#cfdcb0", "#dddddd",
+    "#d5dce4", "#b09cd8", "#cfc2ec", "#adc0d6", "#b9d3bf", "#e8bcd4", "#e2d9c6", "#a3cbe0", "#9ed6d0", "#e4dcb8", "#e4dcb8", "#cfdcb0", "#dddddd",
   ],
   text: "#1c232b",
   muted: "#5c6773",
@@ -101,7 +102,7 @@ const DARK: Palette = {
     "#7c8691", "#262c33", "#3c444d", "#14181d",
   ],
   kinds: [
-    "#363f4a", "#66579a", "#4d4470", "#43566e", "#3d5a49", "#724760", "#524b3b", "#33637c", "#5a5330", "#5a5330", "#4b5a2c", "#444444",
+    "#363f4a", "#66579a", "#4d4470", "#43566e", "#3d5a49", "#724760", "#524b3b", "#33637c", "#2c6862", "#5a5330", "#5a5330", "#4b5a2c", "#444444",
   ],
   text: "#e4e8ed",
   muted: "#9aa5b1",

@@ -9,7 +9,7 @@ import { CLASSES } from "./palette.ts";
 import { clampRange, type View } from "./view.ts";
 
 const KINDS: Readonly<Record<string, string>> = {
-  thread: "thread", request: "path", service: "service", sql: "SQL", user: "span", pool_wait: "pool", lock: "lock", wait: "waited on",
+  thread: "thread", request: "path", service: "service", sql: "SQL", call: "service called", user: "span", pool_wait: "pool", lock: "lock", wait: "waited on",
 };
 
 /** While somebody types, the server is asked only once they rest, ms. */

@@ -48,7 +48,7 @@ function content(moment: Moment, pixel: number): HTMLElement[] {
           "div",
           {},
           kindSwatch(kindIndex(span.kind)),
-          h("span", { class: "tip-name" }, ["request", "service", "sql", "user", "app_state"].includes(span.kind) ? span.name : kindText(span.kind)),
+          h("span", { class: "tip-name" }, ["request", "service", "sql", "call", "user", "app_state"].includes(span.kind) ? span.name : kindText(span.kind)),
           h("span", { class: "tip-time" }, duration(span.end - span.begin)),
         ),
       ),

@@ -1,7 +1,7 @@
 //! Where the time of connections, handshakes and requests went: a partition by phase and cause.
 //!
-//! The *phase* at a moment is the innermost of handshake, request, service, pool wait and
-//! statement that is open on the connection; idle if none is. The *cause* is that of the thread
+//! The *phase* at a moment is the innermost of handshake, request, service, pool wait,
+//! statement and call of another service that is open on the connection; idle if none is. The *cause* is that of the thread
 //! which serves the connection at that moment. Between two visits no thread does, and the time has
 //! the cause that there is evidence for:
 //!
@@ -34,6 +34,7 @@ use crate::spans::{Kind, Name, Output, Part, Span};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 enum Phase {
+    Call,
     Idle,
     PoolWait,
     Request,
@@ -48,6 +49,7 @@ enum Phase {
 impl Phase {
     fn name(self) -> &'static str {
         match self {
+            Phase::Call => "call",
             Phase::Idle => "idle",
             Phase::PoolWait => "pool_wait",
             Phase::Request => "request",
@@ -68,6 +70,7 @@ impl Phase {
             Kind::Service => Phase::Service,
             Kind::PoolWait => Phase::PoolWait,
             Kind::Sql => Phase::Sql,
+            Kind::Call => Phase::Call,
             _ => return None,
         })
     }
@@ -334,7 +337,7 @@ mod tests {
     fn phases_are_in_the_order_of_their_names_and_all_documented() {
         use Phase::*;
         let all = [
-            Idle, PoolWait, Request, Service, Sql, TlsFailed, TlsFull, TlsResumed, TlsUnknown,
+            Call, Idle, PoolWait, Request, Service, Sql, TlsFailed, TlsFull, TlsResumed, TlsUnknown,
         ];
         assert!(all.is_sorted() && all.is_sorted_by_key(|p| p.name()));
         let mut known = loadline_trace::tables::names::PHASES;

@@ -10,6 +10,7 @@
 //! | a JVM wait, for a lock | lock |
 //! | a JVM wait, inside a pool wait | pool |
 //! | a JVM wait, in the midst of work, ended by a thread that polls | socket |
+//! | a JVM wait for an answer that others read, in a call of another service | socket |
 //! | a virtual thread that parks as the JDK parks it for a socket, in the midst of work | socket |
 //! | a JVM wait, for something to happen | other in the midst of work, else idle |
 //! | a read or write: of a socket; of a file | socket; file |
@@ -24,7 +25,7 @@
 //!
 //! Where it is not known who ended an interval, it is the collection's if the pause's end ended it.
 //!
-//! Work is a visit, a request, a service, a statement, a pool wait, or a span of the application.
+//! Work is a visit, a request, a service, a statement, a call of another service, a pool wait, or a span of the application.
 //! Intervals that are not blocked have their state as their cause.
 
 use std::sync::Arc;
@@ -45,6 +46,12 @@ const OF_HEAP_WAIT: i64 = 5;
 
 /// Class that the agent gives a park of a virtual thread for a socket, which names none.
 const SOCKETS: &str = "sun.nio.ch.Poller";
+/// Who waits for an answer that other threads read parks on one of these: a future, or what gRPC's blocking stubs run.
+const ANSWERS: [&str; 3] = [
+    "java.util.concurrent.CompletableFuture$Signaller",
+    "io.grpc.stub.ClientCalls$ThreadlessExecutor",
+    "io.grpc.stub.ClientCalls$ThreadSafeThreadlessExecutor",
+];
 
 /// What is known about one thread, all sorted by begin.
 pub struct Facts<'a> {
@@ -58,6 +65,8 @@ pub struct Facts<'a> {
     pub work: &'a [(i64, i64)],
     /// When it waited for a pool; disjoint.
     pub pool: &'a [(i64, i64)],
+    /// When it called another service; disjoint.
+    pub calls: &'a [(i64, i64)],
     /// Pauses of the collector; disjoint.
     pub pauses: &'a [(i64, i64)],
     /// Whether a waker waits for descriptors on behalf of others, at that time.
@@ -96,6 +105,7 @@ pub struct Explainer<'a> {
     facts: &'a Facts<'a>,
     work: Cursor<'a>,
     pool: Cursor<'a>,
+    calls: Cursor<'a>,
     /// Waits that have begun, the innermost last.
     open: Vec<u32>,
     /// The next of the thread's own waits.
@@ -109,6 +119,7 @@ impl<'a> Explainer<'a> {
             facts,
             work: Cursor::new(facts.work),
             pool: Cursor::new(facts.pool),
+            calls: Cursor::new(facts.calls),
             open: Vec::new(),
             next: 0,
         }
@@ -142,10 +153,15 @@ impl<'a> Explainer<'a> {
         i.wait = wait.unwrap_or(NONE);
         let working = self.work.covers(i.begin);
         let in_pool = self.pool.covers(i.begin);
+        let in_call = self.calls.covers(i.begin);
         if i.state == State::Uninterruptible {
             Cause::File
         } else if let Some(w) = wait {
-            of_wait(i, &facts.waits[w as usize], working, in_pool, facts)
+            let w = &facts.waits[w as usize];
+            match of_wait(i, w, working, in_pool, facts) {
+                Cause::Other if in_call && is_for_answer(w, facts) => Cause::Socket,
+                cause => cause,
+            }
         } else {
             of_call(i, working, in_pool, facts)
         }
@@ -172,6 +188,10 @@ fn peer_is_waited_for(i: &Interval, w: &Wait, facts: &Facts) -> bool {
     } else {
         (facts.is_poller)(i.waker, i.end)
     }
+}
+
+fn is_for_answer(w: &Wait, facts: &Facts) -> bool {
+    (facts.text)(w.class).is_some_and(|class| ANSWERS.contains(&&*class))
 }
 
 fn idle_unless(working: bool) -> Cause {

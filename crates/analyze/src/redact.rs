@@ -19,6 +19,7 @@ pub fn span(mut span: Span) -> Span {
     match span.kind {
         "connection" => span.name = LEFT_OUT.into(),
         "request" => span.name = path(&span.name).into(),
+        "call" => span.name = name(&span.name).into(),
         _ => {}
     }
     span

@@ -32,7 +32,7 @@ use crate::metrics::Measured;
 
 pub use allocations::Allocated;
 pub use code::Code;
-pub use contention::{Gc, Monitor, Pool, Statement, WaitedFor};
+pub use contention::{Callee, Gc, Monitor, Pool, WaitedFor};
 pub use costs::Cost;
 pub use load::{Connections, Cpu, RoleCpu, Throughput};
 pub use machine::Work;
@@ -82,7 +82,10 @@ pub struct Report {
     /// Pools of connections.
     pub pools: Vec<Pool>,
     /// Statements, the most expensive first.
-    pub sql: Vec<Statement>,
+    pub sql: Vec<Callee>,
+    /// Other services that were called, likewise.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub services: Vec<Callee>,
     /// Garbage collections.
     pub gc: Gc,
     /// What else the JVM did, where it was asked for.
@@ -140,11 +143,12 @@ pub fn report(trace: &Trace) -> Result<Report> {
     let breakdown = phases::breakdown(&db)?;
     let monitors = contention::monitors(&db)?;
     let pools = contention::pools(&db)?;
-    let sql = contention::statements(&db)?;
+    let sql = contention::called(&db, "sql")?;
+    let services = contention::called(&db, "call")?;
     let gc = contention::gc(&db, meta)?;
     let diagnosis = crate::diagnose::of(&db, meta)?;
     let others = &diagnosis.figures.others;
-    let waited_for = contention::waited_for(&db, &cpu, &monitors, &pools, &sql, others)?;
+    let waited_for = contention::waited_for(&db, &cpu, &monitors, &pools, &sql, &services, others)?;
     let verdict = verdict::verdict(&diagnosis);
     Ok(Report {
         requests: phases::request_types(&db)?,
@@ -168,6 +172,7 @@ pub fn report(trace: &Trace) -> Result<Report> {
         monitors,
         pools,
         sql,
+        services,
         gc,
         machine: machine::work(&db)?,
         metrics: Vec::new(),

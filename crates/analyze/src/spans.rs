@@ -15,6 +15,8 @@
 //!   visit takes it up, unless that brings a new request, which ends the old one where the
 //!   container had answered it. With HTTP/2 visits of one connection overlap, one for each stream;
 //!   then a suspended request is taken up only by who ends it.
+//! * A task that is made in the midst of a visit goes on with the request that was there then, if that is
+//!   not over: from its begin on, once who made it has left the request without having ended it.
 //! * What is open when something around it ends, ends there and is not complete.
 //! * What is open when the recording ends, however that came, ends there, is not complete, and is
 //!   marked open.
@@ -24,6 +26,7 @@
 mod actor;
 mod connection;
 pub mod finish;
+mod followers;
 pub mod gaps;
 mod span;
 
@@ -132,6 +135,11 @@ impl Request {
     }
 }
 
+/// When the task that a visit is for was made; `None` if it is for none.
+fn made(b: u64) -> Option<i64> {
+    i64::try_from(b).ok().filter(|b| *b != 0)
+}
+
 /// Builds all spans from events in the order of time.
 pub struct Builder<'a> {
     cx: &'a Context<'a>,
@@ -190,7 +198,7 @@ impl<'a> Builder<'a> {
             ev::CONN_OPEN => self.connection_opens(e, thread, ts),
             ev::CONN_CLOSE => self.connection_closes(e.a, thread, ts),
             ev::QUEUED => self.queued(e.a, thread, ts),
-            ev::VISIT_BEGIN => self.visit_begins(e.a, e.b == 1, thread, ts),
+            ev::VISIT_BEGIN => self.visit_begins(e.a, made(e.b), thread, ts),
             ev::VISIT_END => self.visit_ends(e.a, thread, ts),
             ev::TLS_ENTER => self.tls_step_begins(thread, ts),
             ev::TLS_EXIT => self.tls_step_ends(e.b as i64, thread, ts),
@@ -206,6 +214,8 @@ impl<'a> Builder<'a> {
             ev::POOL_RELEASE => self.pool_release(e.a, thread, ts),
             ev::SQL_BEGIN => self.sql_begins(e.c, thread, ts),
             ev::SQL_END => self.sql_ends(thread, ts),
+            ev::CALL_BEGIN => self.call_begins(e.c, thread, ts),
+            ev::CALL_END => self.call_ends(thread, ts),
             ev::APP_STATE => self.app_state(e.c, thread, ts),
             ev::APP_PUSH => self.app_push(e.c, thread, ts),
             ev::APP_POP => self.app_pop(thread, ts),

@@ -46,7 +46,14 @@ fn recorded() -> (tempfile::TempDir, Trace) {
         a.event(11, at * MS, ev::CONN_OPEN, key, 5000, "127.0.0.1");
         a.event(11, (at + 1) * MS, ev::VISIT_BEGIN, key, 0, "");
         a.event(11, (at + 2) * MS, ev::REQUEST, 0, 0, "GET /login");
-        a.event(to, (at + 10) * MS, ev::VISIT_BEGIN, key, 1, "");
+        a.event(
+            to,
+            (at + 10) * MS,
+            ev::VISIT_BEGIN,
+            key,
+            ((at + 5) * MS) as u64,
+            "",
+        );
         a.event(11, (at + 12) * MS, ev::VISIT_END, key, 0, "");
     };
     begin(a, 8, 81, 13);
@@ -93,6 +100,12 @@ fn a_request_is_where_it_was_handed_to_from_then_on() {
         ["loop-1", "270", "272"],
     ];
     assert_eq!(pieces, want);
+    let queued = answer(
+        &trace,
+        "SELECT g.queued_ns // 1000000 FROM segments g JOIN threads t ON t.id = g.thread JOIN spans s ON s.id = g.span
+         WHERE t.name = 'exec-1' AND s.kind = 'request'",
+    );
+    assert_eq!(queued, [["105"]], "from when the task was made");
     let waited = answer(
         &trace,
         "SELECT request_name, code FROM wait_code WHERE request IS NOT NULL",

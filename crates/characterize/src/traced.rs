@@ -134,7 +134,7 @@ impl Side {
 const HANDSHAKE: &str = "TLS handshake";
 
 /// Phases in the order in which a connection goes through them, and what they are called here.
-const PHASES: [(&str, &str); 10] = [
+const PHASES: [(&str, &str); 11] = [
     ("tls_full", "TLS handshake, full"),
     ("tls_resumed", "TLS handshake, resumed"),
     ("tls_failed", "TLS handshake, failed"),
@@ -143,6 +143,7 @@ const PHASES: [(&str, &str); 10] = [
     ("service", "service"),
     ("pool_wait", "waiting for the pool"),
     ("sql", "SQL"),
+    ("call", "calls of services"),
     ("idle", "connection (no request)"),
     ("other", "other"),
 ];

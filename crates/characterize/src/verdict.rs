@@ -43,6 +43,8 @@ pub enum Limit {
     Pool,
     /// The database, as seen from the server.
     Database,
+    /// Another service that it calls.
+    Service,
     /// Worker threads.
     Worker,
     /// Permits of a semaphore, or pooled objects, that requests give each other.
@@ -258,6 +260,7 @@ fn named(limit: &str) -> Limit {
         "lock" => Limit::Lock,
         "pool" => Limit::Pool,
         "database" => Limit::Database,
+        "service" => Limit::Service,
         "worker" => Limit::Worker,
         "permits" => Limit::Permits,
         "accept" => Limit::Accept,

@@ -29,7 +29,7 @@ pub const STATES: [&str; 7] = [
     names::CARRYING,
 ];
 /// Kinds of spans, in the order of their codes.
-pub const SPAN_KINDS: [&str; 10] = [
+pub const SPAN_KINDS: [&str; 11] = [
     "connection",
     "tls_handshake",
     "request",
@@ -40,6 +40,7 @@ pub const SPAN_KINDS: [&str; 10] = [
     "app_state",
     "user",
     "method",
+    "call",
 ];
 /// Kinds of waits, in the order of their codes.
 pub const WAIT_KINDS: [&str; 3] = ["monitor_enter", "monitor_wait", "park"];

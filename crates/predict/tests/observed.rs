@@ -129,7 +129,7 @@ fn a_request_that_is_handed_over_is_counted_where_it_was_worked_on() {
     let semaphore = "java.util.concurrent.Semaphore$FairSync";
     a.event(11, 103 * MS, ev::PARK, 99, 0, semaphore);
     a.event(11, 104 * MS, ev::UNPARKED, 99, 0, semaphore);
-    a.event(12, 110 * MS, ev::VISIT_BEGIN, 7, 1, "");
+    a.event(12, 110 * MS, ev::VISIT_BEGIN, 7, (105 * MS) as u64, "");
     a.event(11, 112 * MS, ev::VISIT_END, 7, 0, "");
     a.event(12, 120 * MS, ev::SQL_BEGIN, 0, 0, "SELECT 1");
     a.event(12, 140 * MS, ev::SQL_END, 0, 0, "");

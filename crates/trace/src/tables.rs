@@ -124,9 +124,9 @@ table! {
         id: i64,
         /// Span that it lies in.
         parent: Option<i64>,
-        /// connection, tls_handshake, request, service, pool_wait, pool_use, sql, app_state, user or method (only when recorded with --methods).
+        /// connection, tls_handshake, request, service, pool_wait, pool_use, sql, call (of another service), app_state, user or method (only when recorded with --methods).
         kind: &'static str,
-        /// Of a request `GET /path`, of SQL its normalised text, of a service the servlet.
+        /// Of a request `GET /path`, of SQL its normalised text, of a service the servlet, of a call the other service.
         name: Arc<str>,
         /// Thread that began it.
         thread: i64,
@@ -368,7 +368,7 @@ table! {
         span: i64,
         /// Its kind: connection, tls_handshake or request.
         kind: &'static str,
-        /// tls_full, tls_resumed, tls_failed, tls_unknown (cut by the recording), request (outside the service), service, pool_wait, sql or idle.
+        /// tls_full, tls_resumed, tls_failed, tls_unknown (cut by the recording), request (outside the service), service, pool_wait, sql, call or idle.
         phase: &'static str,
         /// As in `states.cause`; between visits of a thread: idle, socket (nothing has come from the peer), runnable or queue (the server does not get to it), admission (it waits for its turn) or other (a suspended request).
         cause: &'static str,

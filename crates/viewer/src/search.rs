@@ -16,7 +16,7 @@ use crate::spans::KINDS;
 const MAX_OF_KIND: usize = 8;
 
 /// Kinds of spans that are looked for, in the order in which they are told.
-const SPANS: [&str; 5] = ["request", "service", "sql", "user", "pool_wait"];
+const SPANS: [&str; 6] = ["request", "service", "sql", "call", "user", "pool_wait"];
 
 /// Something of that name, and where its longest lies. Times are ns, moments since the recording began.
 #[derive(Debug, Serialize)]

@@ -9,7 +9,7 @@
 use crate::lane::Window;
 
 /// What a span is drawn as. The order is part of the API.
-pub const KINDS: [&str; 12] = [
+pub const KINDS: [&str; 13] = [
     "connection",
     "tls_full",
     "tls_resumed",
@@ -18,6 +18,7 @@ pub const KINDS: [&str; 12] = [
     "pool_wait",
     "pool_use",
     "sql",
+    "call",
     "app_state",
     "user",
     "method",

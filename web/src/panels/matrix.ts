@@ -15,6 +15,7 @@ const PHASES: readonly (readonly [string, string, number])[] = [
   ["service", "service", 0],
   ["pool_wait", "waiting for the pool", 1],
   ["sql", "SQL", 1],
+  ["call", "calls of services", 1],
   ["idle", "between visits of a worker", 0],
 ];
 

@@ -61,7 +61,7 @@ pub fn all(states: &mut Grouped<Interval>, evidence: &Evidence) {
         resources,
         room,
     } = *evidence;
-    let (work, pool) = work(spans, threads.list.len(), room);
+    let [work, pool, calls] = work(spans, threads.list.len(), room);
     let pauses = intervals::union(pauses.iter().map(|p| (p.begin_ns, p.end_ns)).collect());
     let vm_thread = threads
         .list
@@ -76,6 +76,7 @@ pub fn all(states: &mut Grouped<Interval>, evidence: &Evidence) {
             own: &own[id],
             work: &work[id],
             pool: &pool[id],
+            calls: &calls[id],
             pauses: &pauses,
             vm_thread,
             is_poller: &|waker, ts| who(waker, ts).is_some_and(|t| pollers[t as usize]),
@@ -200,9 +201,9 @@ impl Union<'_> {
     }
 }
 
-/// When each thread was at work, and when it waited for a pool.
-fn work(spans: &spans::Output, threads: usize, room: &Room) -> (Times, Times) {
-    let (mut work, mut pool) = (Union::new(threads, room), Union::new(threads, room));
+/// When each thread was at work, when it waited for a pool, and when it called another service.
+fn work(spans: &spans::Output, threads: usize, room: &Room) -> [Times; 3] {
+    let [mut work, mut pool, mut calls] = [(); 3].map(|()| Union::new(threads, room));
     for (at, v) in spans.segments.iter().enumerate() {
         spans.segments.pace(at);
         work.add(v.thread, v.begin_ns, v.end_ns);
@@ -215,13 +216,16 @@ fn work(spans: &spans::Output, threads: usize, room: &Room) -> (Times, Times) {
         if s.kind == Kind::PoolWait {
             pool.add(s.thread, s.begin_ns, s.end_ns);
         }
+        if s.kind == Kind::Call {
+            calls.add(s.thread, s.begin_ns, s.end_ns);
+        }
     }
-    (work.times(), pool.times())
+    [work.times(), pool.times(), calls.times()]
 }
 
 fn on_one_thread(s: &Span) -> bool {
     match s.kind {
-        Kind::Service | Kind::Sql | Kind::PoolWait => true,
+        Kind::Service | Kind::Sql | Kind::Call | Kind::PoolWait => true,
         // Those of a connection are worked on in its visits.
         Kind::Request | Kind::TlsHandshake => s.connection().is_none(),
         Kind::User => s.thread == s.end_thread,

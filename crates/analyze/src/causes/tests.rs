@@ -24,6 +24,7 @@ struct Case {
     waits: Vec<Wait>,
     work: Vec<(i64, i64)>,
     pool: Vec<(i64, i64)>,
+    calls: Vec<(i64, i64)>,
     pauses: Vec<(i64, i64)>,
 }
 
@@ -32,11 +33,14 @@ fn plain() -> Case {
         waits: vec![],
         work: vec![],
         pool: vec![],
+        calls: vec![],
         pauses: vec![],
     }
 }
 
 const VM_THREAD: u32 = 77;
+/// String id of the class that futures are waited for by.
+const FUTURES: u32 = 9;
 
 /// The cause of an interval from 10 to 20 in a system call on a descriptor: 3 is a file.
 fn cause(case: &Case, state: State, call: Option<i64>) -> Cause {
@@ -49,10 +53,11 @@ fn cause(case: &Case, state: State, call: Option<i64>) -> Cause {
         &mut states,
         &Facts {
             waits: &case.waits,
-            text: &|_| None,
+            text: &|c| (c == FUTURES).then(|| ANSWERS[0].into()),
             own: &own,
             work: &case.work,
             pool: &case.pool,
+            calls: &case.calls,
             pauses: &case.pauses,
             is_poller: &|_, _| false,
             is_program: true,
@@ -78,6 +83,27 @@ fn a_contended_monitor_or_an_owned_synchronizer_is_a_lock() {
         ..plain()
     };
     assert_eq!(cause(&owned, State::Blocked, futex), Cause::Lock);
+}
+
+#[test]
+fn in_a_call_a_future_is_the_answer_and_a_condition_is_not() {
+    let waits_for = |class| {
+        let mut w = wait(5, 25, PARK, None);
+        w.class = class;
+        let case = Case {
+            waits: vec![w],
+            work: vec![(0, 90)],
+            calls: vec![(8, 30)],
+            ..plain()
+        };
+        cause(&case, State::Blocked, Some(libc::SYS_futex))
+    };
+    assert_eq!(waits_for(FUTURES), Cause::Socket);
+    assert_eq!(
+        waits_for(FUTURES + 1),
+        Cause::Other,
+        "a connection of the client's, say"
+    );
 }
 
 #[test]
@@ -206,6 +232,7 @@ fn a_futex_that_the_vm_thread_ended_is_a_safepoint_or_a_collection() {
             own: &[],
             work: &case.work,
             pool: &[],
+            calls: &[],
             pauses,
             is_poller: &|_, _| false,
             is_program: true,
@@ -239,6 +266,7 @@ fn an_interval_that_outlasts_a_pause_is_not_the_collectors_unless_the_vm_thread_
         own: &[],
         work: &[],
         pool: &[],
+        calls: &[],
         pauses: &[(12, 18)],
         is_poller: &|_, _| false,
         is_program: true,

@@ -37,6 +37,8 @@ pub struct Figures {
     pub forgotten: Vec<Forgotten>,
     /// Statements, the most expensive first.
     pub statements: Vec<Statement>,
+    /// Other services that were called, what took most first.
+    pub services: Vec<Service>,
     /// Use of database connections.
     pub sql: SqlUse,
     /// Collections.
@@ -51,6 +53,19 @@ pub struct Figures {
     pub outlier: Option<Outlier>,
     /// Endpoints, the most expensive first.
     pub endpoints: Vec<Endpoint>,
+}
+
+/// Another service, as it was called.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Service {
+    /// Where it is.
+    pub name: String,
+    /// Calls.
+    pub calls: u64,
+    /// Mean time of a call.
+    pub mean_ms: f64,
+    /// When the longest began.
+    pub longest_ns: i64,
 }
 
 /// What was recorded.

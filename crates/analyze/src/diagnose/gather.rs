@@ -75,6 +75,14 @@ pub fn gather(db: &Connection, meta: &Meta) -> Result<Figures> {
         others: others(db)?,
         pools: pools(db)?,
         forgotten: forgotten(db)?,
+        services: rows(db, "calls", |r| {
+            Ok(Service {
+                name: r.get(0)?,
+                calls: count(r, 1)?,
+                mean_ms: number(r, 2)?,
+                longest_ns: r.get(3)?,
+            })
+        })?,
         sql: sql_use(db)?,
         gc: gc(db, meta)?,
         workers: row(db, "workers", |r| {

@@ -196,6 +196,11 @@ SELECT name, count(*) AS calls, median(ms(end_ns - begin_ns)) AS p50, median(ms(
 FROM ended GROUP BY name ORDER BY total DESC LIMIT 40",
     },
     Query {
+        name: "calls",
+        sql: "SELECT name, count(*) AS calls, avg(ms(end_ns - begin_ns)) AS mean, arg_max(begin_ns, end_ns - begin_ns) AS longest
+FROM spans WHERE kind = 'call' GROUP BY name ORDER BY sum(end_ns - begin_ns) DESC LIMIT 10",
+    },
+    Query {
         name: "sql_use",
         sql: "WITH q AS (SELECT thread, begin_ns, end_ns FROM spans WHERE kind = 'sql'),
   u AS (SELECT name, thread, begin_ns AS b, end_ns AS e FROM spans WHERE kind = 'pool_use'),

@@ -64,12 +64,14 @@ fn nothing(findings: &[Finding], f: &Figures) -> String {
 /// What requests and handshakes waited for most.
 fn largest_wait(f: &Figures) -> Option<(String, f64)> {
     let in_sql = f.time.share(|p, c| p == "sql" && c == "socket");
+    let in_calls = f.time.share(|p, c| p == "call" && c == "socket");
     [
         ("a CPU", f.time.cause("runnable")),
         ("a lock", f.time.cause("lock")),
         ("a pool", f.time.cause("pool")),
         ("the database", in_sql),
-        ("a peer", f.time.cause("socket") - in_sql),
+        ("another service", in_calls),
+        ("a peer", f.time.cause("socket") - in_sql - in_calls),
         ("a file", f.time.cause("file")),
         ("a collection", f.time.cause("gc")),
         ("a worker", f.time.cause("queue")),

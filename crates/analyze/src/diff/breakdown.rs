@@ -9,7 +9,7 @@ use loadline_trace::duckdb::Connection;
 use serde::Serialize;
 
 /// A phase as people call it: its name in the tables, its title, and what it is a mean of.
-pub const PHASES: [(&str, &str, &str); 7] = [
+pub const PHASES: [(&str, &str, &str); 8] = [
     ("tls_full", "TLS handshake, full", "per handshake"),
     ("tls_resumed", "TLS handshake, resumed", "per handshake"),
     ("tls_failed", "TLS handshake, failed", "per handshake"),
@@ -17,6 +17,7 @@ pub const PHASES: [(&str, &str, &str); 7] = [
     ("service", "service", "per request"),
     ("pool_wait", "waiting for the pool", "per request"),
     ("sql", "SQL", "per request"),
+    ("call", "calls of services", "per request"),
 ];
 
 /// Mean time in a phase for a cause.

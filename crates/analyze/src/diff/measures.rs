@@ -42,7 +42,7 @@ pub struct Read {
 }
 
 /// Measures whose occurrences are rows with a duration: kind, unit, and SQL of `name, begin_ns, ms`.
-const PER_OCCURRENCE: [Question; 4] = [
+const PER_OCCURRENCE: [Question; 5] = [
     (
         "endpoint",
         "ms per request",
@@ -52,6 +52,11 @@ const PER_OCCURRENCE: [Question; 4] = [
         "sql",
         "ms per call",
         "SELECT name, begin_ns, ms(end_ns - begin_ns) AS ms FROM spans WHERE kind = 'sql' AND complete",
+    ),
+    (
+        "service called",
+        "ms per call",
+        "SELECT name, begin_ns, ms(end_ns - begin_ns) AS ms FROM spans WHERE kind = 'call' AND complete",
     ),
     (
         "handshake",

@@ -18,8 +18,9 @@ const LONE: usize = 5;
 const LINE: usize = 98;
 
 /// From the most to the least specific: what a change is named after when several are sure.
-const SPECIFIC: [&str; 9] = [
+const SPECIFIC: [&str; 10] = [
     "sql",
+    "service called",
     "lock",
     CODE,
     WAITING,

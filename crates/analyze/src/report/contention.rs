@@ -110,10 +110,10 @@ pub(super) fn pools(db: &Connection) -> Result<Vec<Pool>> {
     )
 }
 
-/// A statement.
+/// A statement, or another service.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Statement {
-    /// Normalised text.
+pub struct Callee {
+    /// Normalised text of a statement; where a service is.
     pub text: String,
     /// Calls.
     pub count: u64,
@@ -125,14 +125,17 @@ pub struct Statement {
     pub total_ms: f64,
 }
 
-pub(super) fn statements(db: &Connection) -> Result<Vec<Statement>> {
+/// What was called by spans of this kind, what took most first.
+pub(super) fn called(db: &Connection, kind: &str) -> Result<Vec<Callee>> {
     rows(
         db,
-        "SELECT name, count(*), avg(ms), quantile_cont(ms, 0.95), sum(ms)
-         FROM (SELECT name, ms(end_ns - begin_ns) AS ms FROM spans WHERE kind = 'sql')
-         GROUP BY name ORDER BY 5 DESC LIMIT 6",
+        &format!(
+            "SELECT name, count(*), avg(ms), quantile_cont(ms, 0.95), sum(ms)
+             FROM (SELECT name, ms(end_ns - begin_ns) AS ms FROM spans WHERE kind = '{kind}')
+             GROUP BY name ORDER BY 5 DESC LIMIT 6"
+        ),
         |r| {
-            Ok(Statement {
+            Ok(Callee {
                 text: r.get(0)?,
                 count: r.get::<_, i64>(1)? as u64,
                 mean_ms: r.get(2)?,
@@ -175,7 +178,7 @@ const LEAST_SHARE: f64 = 0.005;
 /// Something that handshakes and requests waited for.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct WaitedFor {
-    /// cpu, lock, pool, database, client, worker, admission, file, gc, safepoint or other.
+    /// cpu, lock, pool, database, service, client, worker, admission, file, gc, safepoint or other.
     pub what: &'static str,
     /// In words.
     pub label: String,
@@ -191,7 +194,8 @@ pub(super) fn waited_for(
     cpu: &Cpu,
     monitors: &[Monitor],
     pools: &[Pool],
-    sql: &[Statement],
+    sql: &[Callee],
+    services: &[Callee],
     others: &[Other],
 ) -> Result<Vec<WaitedFor>> {
     let shares = rows(
@@ -199,6 +203,7 @@ pub(super) fn waited_for(
         "WITH b AS (SELECT CASE
                 WHEN cause = 'runnable' THEN 'cpu'
                 WHEN cause = 'socket' AND phase = 'sql' THEN 'database'
+                WHEN cause = 'socket' AND phase = 'call' THEN 'service'
                 WHEN cause = 'socket' AND phase LIKE 'tls%' THEN 'client'
                 WHEN cause = 'socket' THEN 'socket'
                 WHEN cause = 'queue' THEN 'worker'
@@ -216,8 +221,9 @@ pub(super) fn waited_for(
         share,
         detail,
     };
-    let top_sql = || {
-        sql.first().map_or(String::new(), |s| {
+    let queue = most_queued(db)?;
+    let top = |called: &[Callee]| {
+        called.first().map_or(String::new(), |s| {
             format!(
                 "{}   {} calls, {}",
                 clip(&s.text, 34),
@@ -264,20 +270,16 @@ pub(super) fn waited_for(
                         .map_or("a pool".into(), |p| format!("pool {}", clip(&p.name, 20)));
                     name("pool", &label, share, top.unwrap_or_default())
                 }
-                "database" => name("database", "the database", share, top_sql()),
+                "database" => name("database", "the database", share, top(sql)),
+                "service" => name("service", "another service", share, top(services)),
                 "client" => name("client", "the client, in handshakes", share, String::new()),
                 "socket" => name(
                     "client",
                     "a peer, in requests",
                     share,
-                    "the client, or a server called".into(),
+                    "the client, or a service that is called otherwise than we know".into(),
                 ),
-                "worker" => name(
-                    "worker",
-                    "a worker thread",
-                    share,
-                    "in the server's queue".into(),
-                ),
+                "worker" => name("worker", "a worker thread", share, queue.clone()),
                 "admission" => name(
                     "admission",
                     "admission",
@@ -304,6 +306,30 @@ pub(super) fn waited_for(
     let mut found: Vec<WaitedFor> = found.chain(told).collect();
     found.sort_by(|a, b| b.share.total_cmp(&a.share));
     Ok(found)
+}
+
+/// Which threads' queue, the server's or an executor's, handshakes and requests lay in longest.
+fn most_queued(db: &Connection) -> Result<String> {
+    let most = rows(
+        db,
+        "SELECT regexp_replace(t.name, '[0-9]+', '#', 'g') AS whose, count(*), avg(ms(g.begin_ns - g.queued_ns))
+         FROM segments g JOIN threads t ON t.id = g.thread JOIN spans s ON s.id = g.span
+         WHERE g.queued_ns IS NOT NULL AND s.kind IN ('request', 'tls_handshake')
+         GROUP BY whose ORDER BY sum(g.begin_ns - g.queued_ns) DESC, whose LIMIT 1",
+        |r| {
+            let (whose, waits, mean): (String, i64, f64) = (r.get(0)?, r.get(1)?, r.get(2)?);
+            Ok(format!(
+                "{}   {} waits, {}",
+                clip(&whose, 34),
+                grouped(waits.max(0) as u64),
+                duration(mean)
+            ))
+        },
+    )?;
+    Ok(most
+        .into_iter()
+        .next()
+        .unwrap_or_else(|| "in the server's queue".into()))
 }
 
 /// What no thread owns by its class, as far as it is worth a line.

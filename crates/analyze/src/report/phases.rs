@@ -102,7 +102,7 @@ pub struct Phase {
 }
 
 /// Rows of the breakdown: label, per what, spans counted (SQL over `spans`), time summed (SQL over `breakdown`).
-const PHASES: [(&str, &str, &str, &str, bool); 8] = [
+const PHASES: [(&str, &str, &str, &str, bool); 9] = [
     (
         "TLS handshake, full",
         "handshake",
@@ -135,7 +135,7 @@ const PHASES: [(&str, &str, &str, &str, bool); 8] = [
         "service",
         "request",
         "kind = 'request'",
-        "phase IN ('service', 'pool_wait', 'sql')",
+        "phase IN ('service', 'pool_wait', 'sql', 'call')",
         false,
     ),
     (
@@ -146,6 +146,13 @@ const PHASES: [(&str, &str, &str, &str, bool); 8] = [
         true,
     ),
     ("SQL", "request", "kind = 'request'", "phase = 'sql'", true),
+    (
+        "calls of services",
+        "request",
+        "kind = 'request'",
+        "phase = 'call'",
+        true,
+    ),
     (
         "connection, idle",
         "connection",
@@ -202,6 +209,8 @@ pub struct RequestType {
     pub ms: Times,
     /// Mean time in statements, whatever the cause, ms.
     pub sql_ms: f64,
+    /// Mean time in calls of other services, likewise.
+    pub call_ms: f64,
 }
 
 /// Request types by their 95th percentile.
@@ -214,18 +223,21 @@ pub(super) fn request_types(db: &Connection) -> Result<Vec<RequestType>> {
                   t AS (SELECT type, count(*) AS n, avg(ms) AS mean, quantile_cont(ms, 0.95) AS p95 FROM r GROUP BY type),
                   b AS (SELECT r.type, b.cause, b.phase, b.duration_ns AS ns FROM breakdown b JOIN r ON r.id = b.span)
              SELECT type, any_value(n), any_value(mean), any_value(p95),
-                    coalesce(sum(ns) FILTER (phase = 'sql'), 0)/1e6, {SUMS}
+                    coalesce(sum(ns) FILTER (phase = 'sql'), 0)/1e6,
+                    coalesce(sum(ns) FILTER (phase = 'call'), 0)/1e6, {SUMS}
              FROM b JOIN t USING (type) GROUP BY type ORDER BY any_value(p95) DESC LIMIT 8"
         ),
         |r| {
             let count = r.get::<_, i64>(1)? as u64;
+            let each = |ms: f64| ms / count.max(1) as f64;
             Ok(RequestType {
                 name: r.get(0)?,
                 count,
                 mean_ms: r.get(2)?,
                 p95_ms: r.get(3)?,
-                sql_ms: r.get::<_, f64>(4)? / count.max(1) as f64,
-                ms: Times::of(r, 5)?.per(count),
+                sql_ms: each(r.get(4)?),
+                call_ms: each(r.get(5)?),
+                ms: Times::of(r, 6)?.per(count),
             })
         },
     )

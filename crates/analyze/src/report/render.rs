@@ -251,11 +251,12 @@ impl Report {
             "count", "mean", "p95", "running", "runnable", "lock", "pool", "SQL",
         ]
         .map(|n| (n, Align::Right));
-        let mut table = Table::new([("", Align::Left)].into_iter().chain(right));
+        let calls = (!self.services.is_empty()).then_some(("services", Align::Right));
+        let mut table = Table::new([("", Align::Left)].into_iter().chain(right).chain(calls));
         for r in &self.requests {
             let share = |part: f64| percent(part / r.ms.total.max(1e-9));
-            table.row([
-                clip(&r.name, 38),
+            let cells = [
+                clip(&r.name, if calls.is_some() { 28 } else { 38 }),
                 grouped(r.count),
                 ms(r.mean_ms),
                 ms(r.p95_ms),
@@ -264,7 +265,9 @@ impl Report {
                 share(r.ms.lock),
                 share(r.ms.pool),
                 share(r.sql_ms),
-            ]);
+            ];
+            let in_calls = calls.map(|_| share(r.call_ms));
+            table.row(cells.into_iter().chain(in_calls));
         }
         out.table(&table);
     }
@@ -343,10 +346,16 @@ impl Report {
             }
             out.table(&table);
         }
-        if !self.sql.is_empty() {
-            out.title("SQL", "ms");
-            let mut table = columns(&["statement"], &["calls", "mean", "p95", "total"], &[]);
-            for s in &self.sql {
+        for (title, what, called) in [
+            ("SQL", "statement", &self.sql),
+            ("other services", "called at", &self.services),
+        ] {
+            if called.is_empty() {
+                continue;
+            }
+            out.title(title, "ms");
+            let mut table = columns(&[what], &["calls", "mean", "p95", "total"], &[]);
+            for s in called {
                 table.row([
                     clip(&s.text, 58),
                     grouped(s.count),

@@ -10,7 +10,7 @@ use crate::diagnose::{Diagnosis, Outcome};
 /// The conclusion.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Verdict {
-    /// cpu, lock, pool, database, worker, permits, accept, file, gc, safepoint, none or unknown.
+    /// cpu, lock, pool, database, service, worker, permits, accept, file, gc, safepoint, none or unknown.
     pub limit: &'static str,
     /// In a sentence or two.
     pub text: String,

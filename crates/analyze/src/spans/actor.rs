@@ -1,4 +1,4 @@
-//! What nests on one actor: requests, services, pools, statements, and the application's spans.
+//! What nests on one actor: requests, services, pools, statements, calls, and the application's spans.
 
 use super::connection::Visit;
 use super::{Builder, Kind, Name, Request};
@@ -16,6 +16,7 @@ pub(super) struct Actor {
     service: Option<Outermost>,
     pool: Option<Outermost>,
     sql: Option<Outermost>,
+    call: Option<Outermost>,
     app: Vec<u32>,
     /// Open spans, the innermost last.
     pub(super) stack: Vec<u32>,
@@ -69,7 +70,8 @@ impl Builder<'_> {
             parse.unwrap_or(ts)
         };
         visit.fresh = false;
-        let (key, connection) = (visit.key, visit.connection);
+        let (key, connection, is_task) = (visit.key, visit.connection, visit.is_task);
+        self.unfollow(key, thread, is_task, ts);
         let floor = self.connections.get(&key).map_or(begin, |c| c.request_end);
         let begin = begin.max(floor).min(ts);
         self.no_handshake_any_more(key, thread, begin);
@@ -136,6 +138,9 @@ impl Builder<'_> {
                 self.piece(r, other, ts);
                 self.end_request(r, thread, ts, Some(ts));
                 self.not_on(other, r.span);
+                if self.actor(other).visit.is_some_and(|v| v.is_task) {
+                    self.leave(other, ts);
+                }
             }
         }
     }
@@ -146,15 +151,24 @@ impl Builder<'_> {
         self.close(r.span, thread, end.unwrap_or(ts), end.is_some());
         let visit = self.actor(thread).visit;
         let end = self.spans[r.span as usize].end_ns;
-        if let Some(c) = visit.and_then(|v| self.connections.get_mut(&v.key)) {
+        let Some(key) = visit.map(|v| v.key) else {
+            return;
+        };
+        if let Some(c) = self.connections.get_mut(&key) {
             c.request_end = c.request_end.max(end);
         }
+        self.follows_no_more(key, r.span, ts);
     }
 
     /// Ends the calls that are open on an actor although what they were made in is over.
     pub(super) fn close_calls(&mut self, thread: u32, ts: i64) {
         let actor = self.actor(thread);
-        let calls = [actor.sql.take(), actor.pool.take(), actor.service.take()];
+        let calls = [
+            actor.call.take(),
+            actor.sql.take(),
+            actor.pool.take(),
+            actor.service.take(),
+        ];
         for o in calls.into_iter().flatten() {
             self.close(o.span, thread, ts, false);
         }
@@ -222,6 +236,20 @@ impl Builder<'_> {
 
     pub(super) fn sql_ends(&mut self, thread: u32, ts: i64) {
         if let Some(span) = left(&mut self.actor(thread).sql) {
+            self.close(span, thread, ts, true);
+        }
+    }
+
+    pub(super) fn call_begins(&mut self, name: u32, thread: u32, ts: i64) {
+        if !nested(&mut self.actor(thread).call) {
+            let name = self.name(name, Name::CALL);
+            let span = self.open_on(Kind::Call, name, thread, ts);
+            self.actor(thread).call = Some(Outermost { span, depth: 1 });
+        }
+    }
+
+    pub(super) fn call_ends(&mut self, thread: u32, ts: i64) {
+        if let Some(span) = left(&mut self.actor(thread).call) {
             self.close(span, thread, ts, true);
         }
     }

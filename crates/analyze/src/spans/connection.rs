@@ -2,6 +2,7 @@
 
 use loadline_trace::spool::agent::Event;
 
+use super::followers::Follower;
 use super::gaps::Alone;
 use super::{Builder, Kind, Name, Part, Request};
 
@@ -17,6 +18,7 @@ pub(super) struct Connection {
     first_heard: i64,
     /// Actors that serve it now: one, or several with HTTP/2.
     pub(super) visitors: Vec<u32>,
+    pub(super) followers: Vec<Follower>,
     /// When it was handed to the workers' queue, if it was since the last visit.
     queued: Option<i64>,
     handshake: Handshake,
@@ -48,6 +50,8 @@ pub(super) struct Visit {
     depth: u32,
     /// Neither a TLS step nor a request has been in it yet.
     pub(super) fresh: bool,
+    /// It is for a task that was made in the midst of a visit.
+    pub(super) is_task: bool,
 }
 
 impl Builder<'_> {
@@ -145,8 +149,9 @@ impl Builder<'_> {
         }
     }
 
-    /// With `takes_over` it goes on with a request that another thread made a task of, and is perhaps still about to leave.
-    pub(super) fn visit_begins(&mut self, key: u64, takes_over: bool, thread: u32, ts: i64) {
+    /// `made`: of a visit for a task, when that was made in the midst of another visit. It is one only if it goes on with
+    /// the request that was there then.
+    pub(super) fn visit_begins(&mut self, key: u64, made: Option<i64>, thread: u32, ts: i64) {
         if let Some(visit) = self.actor(thread).visit.as_mut().filter(|v| v.key == key) {
             visit.depth += 1; // HTTP/2: a stream that is served by who reads the connection
             return;
@@ -158,14 +163,22 @@ impl Builder<'_> {
             self.piece(r, thread, ts);
             self.end_request(r, thread, ts, None);
         }
+        if made.is_some() && !self.connections.contains_key(&key) {
+            return; // closed since then
+        }
+        self.known(key, thread, ts);
+        let resumed = self.resumed(key, made);
         let c = self.known(key, thread, ts);
-        // With several at a time nobody can tell which of them goes on with which request.
-        let alone = c.visitors.is_empty() && c.suspended.len() == 1;
-        let mut resumed = if alone { c.suspended.pop() } else { None };
+        // A task lay in its executor's queue from when it was made.
+        let (connection, queued) = (c.span, made.or(c.queued));
+        let follows = resumed.is_none() && self.follow(key, thread, ts, made, queued);
+        if made.is_some() && resumed.is_none() && !follows {
+            return;
+        }
+        let c = self.known(key, thread, ts);
         c.visitors.push(thread);
-        let (connection, queued) = (c.span, c.queued.take());
-        if takes_over && resumed.is_none() {
-            resumed = self.taken_over(key, ts);
+        if made.is_none() {
+            c.queued = None;
         }
         let visit = Visit {
             key,
@@ -174,6 +187,7 @@ impl Builder<'_> {
             queued,
             depth: 1,
             fresh: resumed.is_none(),
+            is_task: made.is_some(),
         };
         let actor = self.actor(thread);
         actor.visit = Some(visit);
@@ -186,13 +200,15 @@ impl Builder<'_> {
         actor.stack.extend(resumed.map(|r| r.span));
     }
 
-    /// The request of the connection that an actor is at, if only one can be meant; it is no more.
-    fn taken_over(&mut self, key: u64, ts: i64) -> Option<Request> {
-        let from = self.at_request_of(key)?;
-        let r = self.actor(from).request.take()?;
-        self.not_on(from, r.span);
-        self.piece(r, from, ts);
-        Some(r)
+    /// The suspended request that a visit takes up. With several at a time nobody can tell which of them goes on with which.
+    fn resumed(&mut self, key: u64, made: Option<i64>) -> Option<Request> {
+        let c = self.connections.get_mut(&key)?;
+        let [only] = c.suspended[..] else {
+            return None;
+        };
+        let began = self.spans[only.span as usize].begin_ns;
+        let may = c.visitors.is_empty() && made.is_none_or(|made| began <= made);
+        may.then(|| c.suspended.pop())?
     }
 
     pub(super) fn visit_ends(&mut self, key: u64, thread: u32, ts: i64) {
@@ -212,11 +228,11 @@ impl Builder<'_> {
         self.close_calls(thread, ts);
         let visited = Part::new(visit.connection, thread, visit.begin, ts, visit.queued);
         self.visits.push(visited);
-        let request = self.actor(thread).request.take();
-        if let Some(r) = request {
-            self.actor(thread).stack.retain(|&s| s != r.span);
-            self.piece(r, thread, ts);
-        }
+        self.unfollow(visit.key, thread, visit.is_task, ts);
+        let request = self.actor(thread).request.take().and_then(|r| {
+            self.not_on(thread, r.span);
+            self.hand_on(visit.key, r, thread, visit.is_task, ts)
+        });
         let Some(c) = self.connections.get_mut(&visit.key) else {
             return;
         };
@@ -354,6 +370,7 @@ impl Connection {
             opened,
             first_heard: ts,
             visitors: Vec::new(),
+            followers: Vec::new(),
             queued: None,
             handshake: Handshake::None,
             handshake_span: None,

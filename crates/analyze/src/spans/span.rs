@@ -25,6 +25,8 @@ pub enum Kind {
     PoolUse,
     /// A statement.
     Sql,
+    /// A call of another service.
+    Call,
     /// A state that the application gave to a thread.
     AppState,
     /// A named span of the application.
@@ -42,6 +44,7 @@ impl Kind {
             Kind::PoolWait => "pool_wait",
             Kind::PoolUse => "pool_use",
             Kind::Sql => "sql",
+            Kind::Call => "call",
             Kind::AppState => "app_state",
             Kind::User => "user",
         }
@@ -250,10 +253,12 @@ impl Name {
     pub const SPAN: Name = Name(10);
     #[allow(missing_docs)]
     pub const METHOD: Name = Name(11);
+    #[allow(missing_docs)]
+    pub const CALL: Name = Name(12);
 }
 
 /// The texts of [`Name`]'s constants, in their order.
-const FIXED: [&str; 12] = [
+const FIXED: [&str; 13] = [
     "connection",
     "failed",
     "full",
@@ -266,6 +271,7 @@ const FIXED: [&str; 12] = [
     "state",
     "span",
     "method",
+    "call",
 ];
 
 /// Each text that is a name, once.

@@ -5,6 +5,8 @@ use std::collections::HashMap;
 use super::*;
 use crate::bounded::Room;
 
+mod followers;
+
 /// Strings by id: `s7`.
 fn text(id: u32) -> Option<Arc<str>> {
     (id != 0).then(|| format!("s{id}").into())
@@ -340,34 +342,6 @@ fn streams_of_http2_overlap_on_their_connection() {
             .iter()
             .all(|r| r.complete && r.connection == Some(0))
     );
-}
-
-#[test]
-fn a_task_goes_on_with_a_request_before_the_event_loop_has_left_it() {
-    let out = built(&[
-        (1, 10, ev::CONN_OPEN, K, 1, 0),
-        (3, 100, ev::VISIT_BEGIN, K, 0, 0),
-        (3, 105, ev::REQUEST, 0, 0, 5),
-        (4, 110, ev::VISIT_BEGIN, K, 1, 0),
-        (3, 120, ev::VISIT_END, K, 0, 0),
-        (4, 150, ev::VISIT_END, K, 0, 0),
-        (3, 160, ev::VISIT_BEGIN, K, 0, 0),
-        (3, 170, ev::STATUS, 0, 200, 0),
-        (3, 180, ev::REQUEST_END, 0, 0, 0),
-        (3, 190, ev::VISIT_END, K, 0, 0),
-    ]);
-    let requests = of(&out, Kind::Request);
-    assert_eq!(times(&requests), [(100, 180)]);
-    assert_eq!(
-        (requests[0].status, requests[0].complete),
-        (Some(200), true)
-    );
-    let pieces: Vec<(u32, i64, i64)> = out
-        .pieces
-        .iter()
-        .map(|p| (p.thread, p.begin_ns, p.end_ns))
-        .collect();
-    assert_eq!(pieces, [(3, 100, 110), (4, 110, 150), (3, 160, 180)]);
 }
 
 #[test]

@@ -175,6 +175,11 @@ pub fn all() -> Vec<View> {
         ),
         view("sql", vec![events("SQL statement", &[span("sql")])], None),
         view(
+            "calls",
+            vec![events("Call of a service", &[span("call")])],
+            None,
+        ),
+        view(
             "waits",
             vec![events("Wait for a lock: class", &[types::WAIT_CLASS])],
             None,

@@ -46,6 +46,8 @@ pub struct Class {
     pub statements: f64,
     /// Waiting for the database, a request.
     pub sql_wait: Option<Fitted>,
+    /// Waiting for the answers of other services, a request.
+    pub service_wait: Option<Fitted>,
     /// Waiting for anything that is not modelled, a request.
     pub other_wait: Option<Fitted>,
 }
@@ -175,6 +177,7 @@ fn class(name: String, routes: Vec<String>, of: &[&Request], stretches: &[Stretc
             .collect(),
         statements: of.iter().map(|r| f64::from(r.statements)).sum::<f64>() / n,
         sql_wait: wait(|r| r.sql_wait),
+        service_wait: wait(|r| r.service_wait),
         other_wait: wait(|r| r.other_wait),
     }
 }

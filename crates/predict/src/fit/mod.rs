@@ -220,6 +220,12 @@ pub fn fit(seen: &Observed, visitors: Visitors) -> Result<Fit, String> {
             "how waiting for {what} grows: {waits} waits of requests for it are modelled as a time that does not"
         ));
     }
+    if classes.iter().any(|c| c.service_wait.is_some()) {
+        open.push(
+            "how the answers of other services grow: they are modelled as a time that does not"
+                .into(),
+        );
+    }
     if classes.iter().any(|c| c.sql_wait.is_some()) {
         let busy = seen.others_on_machine.map_or(String::new(), |o| {
             format!(

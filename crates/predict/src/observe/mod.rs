@@ -76,6 +76,8 @@ pub struct Request {
     pub acquisitions: u32,
     /// In statements neither running nor kept from it: waiting for the database.
     pub sql_wait: f64,
+    /// The same in calls of other services: waiting for their answers.
+    pub service_wait: f64,
     /// Elsewhere waiting for something that is no CPU, lock, pool or collection.
     pub other_wait: f64,
     /// Waiting for locks.

@@ -181,10 +181,11 @@ fn requests_and_handshakes(
         &format!(
             "WITH b AS (SELECT span,
                     sum(duration_ns) FILTER (cause = 'running' AND phase = 'request') AS container,
-                    sum(duration_ns) FILTER (cause = 'running' AND phase IN ('service', 'pool_wait')) AS service,
+                    sum(duration_ns) FILTER (cause = 'running' AND phase IN ('service', 'pool_wait', 'call')) AS service,
                     sum(duration_ns) FILTER (cause = 'running' AND phase = 'sql') AS sql,
                     sum(duration_ns) FILTER (cause NOT IN ({keeps_from}) AND phase = 'sql') AS sql_wait,
-                    sum(duration_ns) FILTER (cause NOT IN ({keeps_from}, 'queue') AND phase <> 'sql') AS other_wait,
+                    sum(duration_ns) FILTER (cause NOT IN ({keeps_from}, 'queue') AND phase = 'call') AS service_wait,
+                    sum(duration_ns) FILTER (cause NOT IN ({keeps_from}, 'queue') AND phase NOT IN ('sql', 'call')) AS other_wait,
                     sum(duration_ns) FILTER (cause = 'lock') AS lock,
                     sum(duration_ns) FILTER (cause = 'pool') AS pool
                   FROM breakdown WHERE kind = 'request' GROUP BY span),
@@ -193,7 +194,7 @@ fn requests_and_handshakes(
              SELECT s.id, s.name, s.begin_ns, s.end_ns, c.id,
                     coalesce(b.container, 0)::BIGINT, coalesce(b.service, 0)::BIGINT, coalesce(b.sql, 0)::BIGINT,
                     coalesce(b.sql_wait, 0)::BIGINT, coalesce(b.other_wait, 0)::BIGINT, coalesce(b.lock, 0)::BIGINT, coalesce(b.pool, 0)::BIGINT,
-                    coalesce(i.statements, 0)::INTEGER, coalesce(i.acquisitions, 0)::INTEGER, s.thread
+                    coalesce(i.statements, 0)::INTEGER, coalesce(i.acquisitions, 0)::INTEGER, s.thread, coalesce(b.service_wait, 0)::BIGINT
              FROM spans s JOIN b ON b.span = s.id LEFT JOIN i ON i.request = s.id
                   LEFT JOIN spans c ON c.id = s.connection AND c.complete
              WHERE s.kind = 'request' AND s.complete ORDER BY s.begin_ns"
@@ -213,6 +214,7 @@ fn requests_and_handshakes(
                 held,
                 sql,
                 sql_wait: s(8)?,
+                service_wait: s(15)?,
                 other_wait: s(9)?,
                 lock: s(10)?,
                 pool_wait: s(11)?,

@@ -241,6 +241,7 @@ fn requests(p: &mut Parameters<'_>, fit: &Fit) {
         }
         for (name, wait, what) in [
             ("database", &c.sql_wait, "waiting for the database in"),
+            ("services", &c.service_wait, "waiting for other services in"),
             ("outside", &c.other_wait, "waiting for something else in"),
         ] {
             if let Some(law) = wait {

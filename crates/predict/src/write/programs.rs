@@ -263,6 +263,10 @@ fn request(c: &Class, fit: &Fit) -> String {
             let _ = writeln!(out, "  {step},");
         }
     }
+    if let Some(wait) = &c.service_wait {
+        let services = format!("{}_services", c.name);
+        let _ = writeln!(out, "  {{ wait = \"{}\" }},", drawn(&services, wait));
+    }
     if let Some(wait) = &c.other_wait {
         let outside = wait_outside(c, "outside", &["container", "service", "held"], fit);
         let _ = writeln!(out, "  {{ wait = \"{}\" }},", drawn(&outside, wait));

@@ -15,13 +15,16 @@ pub struct Found {
 }
 
 /// Artifacts by which servers are told that have no hooks.
-const OTHERS: [(&str, &str); 3] = [
+const OTHERS: [(&str, &str); 4] = [
     ("jetty-server-", "Jetty"),
     ("undertow-core-", "Undertow"),
+    ("grpc-core-", "gRPC"),
     ("netty-transport-", "Netty"),
 ];
 /// Of these, those that probes are for.
-const PROBED: [&str; 3] = ["Jetty 12.", "Undertow 2.", "Netty 4."];
+const PROBED: [&str; 4] = ["Jetty 12.", "Undertow 2.", "gRPC 1.", "Netty 4."];
+/// What a server may have beside it, as a client; what is told of it, the more the earlier it stands.
+const BESIDE: [&str; 2] = ["gRPC", "Netty"];
 /// Tomcat's, embedded and of its distribution.
 const TOMCAT: [&str; 2] = ["tomcat-embed-core-", "catalina"];
 
@@ -51,10 +54,9 @@ impl Found {
             if let Some(version) = name.strip_prefix(artifact)
                 && version.starts_with(|c: char| c.is_ascii_digit())
             {
-                // Whoever has a server may have Netty beside it, as a client.
-                if self.other.is_none()
-                    || self.other.as_ref().is_some_and(|o| o.starts_with("Netty"))
-                {
+                let rank = |of: &str| BESIDE.iter().position(|b| of.starts_with(b));
+                let known = self.other.as_deref().map(rank);
+                if known.is_none_or(|known| known.is_some() && rank(server) <= known) {
                     self.other = Some(format!("{server} {version}"));
                 }
             }
@@ -153,6 +155,12 @@ mod tests {
         }
         assert!(!of(&["jetty-server-11.0.25.jar"]).is_probed());
         assert!(of(&["netty-transport-4.1.111.Final.jar"]).is_probed());
+        let (netty, grpc) = ("netty-transport-4.1.111.Final.jar", "grpc-core-1.76.0.jar");
+        assert_eq!(of(&[netty, grpc]).name().as_deref(), Some("gRPC 1.76.0"));
+        assert_eq!(of(&[grpc, netty]).name().as_deref(), Some("gRPC 1.76.0"));
+        assert!(of(&[grpc]).is_probed());
+        let jetty = "jetty-server-12.0.21.jar";
+        assert_eq!(of(&[jetty, grpc]).name().as_deref(), Some("Jetty 12.0.21"));
         assert_eq!(of(&["netty-transport-native-epoll-4.1.jar"]).name(), None);
         assert!(hooked("9.0.98") && !hooked("8.5.100"));
         assert_eq!(

@@ -98,7 +98,12 @@ pub struct Carry {
 }
 
 const WAITS: [u32; 3] = [ev::MONITOR_ENTER, ev::MONITOR_WAIT, ev::PARK];
-const CALLS: [u32; 3] = [ev::SERVICE_BEGIN, ev::POOL_WAIT_BEGIN, ev::SQL_BEGIN];
+const CALLS: [u32; 4] = [
+    ev::SERVICE_BEGIN,
+    ev::POOL_WAIT_BEGIN,
+    ev::SQL_BEGIN,
+    ev::CALL_BEGIN,
+];
 const STATES: [u32; 2] = [ev::APP_STATE, ev::APP_PUSH];
 
 impl Actor {
@@ -207,6 +212,9 @@ impl Carry {
             }
             ev::SQL_END => {
                 self.actor(e).close(&[ev::SQL_BEGIN]);
+            }
+            ev::CALL_END => {
+                self.actor(e).close(&[ev::CALL_BEGIN]);
             }
             ev::POOL_WAIT_END => {
                 let actor = self.actor(e);

@@ -41,7 +41,7 @@ pub const IDLE: &str = "idle";
 pub const OTHER: &str = "other";
 
 /// Phases of a connection; see `breakdown.phase`.
-pub const PHASES: [&str; 9] = [
+pub const PHASES: [&str; 10] = [
     "tls_full",
     "tls_resumed",
     "tls_failed",
@@ -50,5 +50,6 @@ pub const PHASES: [&str; 9] = [
     "service",
     "pool_wait",
     "sql",
+    "call",
     "idle",
 ];

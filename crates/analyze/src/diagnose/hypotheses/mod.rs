@@ -20,6 +20,7 @@ mod pinned;
 mod safepoints;
 mod shared_connection;
 mod slow_database;
+mod slow_service;
 mod slow_sql;
 mod slow_static;
 mod small_pool;
@@ -39,6 +40,7 @@ pub const ALL: &[Hypothesis] = &[
     shared_connection::HYPOTHESIS,
     lost_notify::HYPOTHESIS,
     slow_database::HYPOTHESIS,
+    slow_service::HYPOTHESIS,
     slow_sql::HYPOTHESIS,
     gc_pressure::HYPOTHESIS,
     safepoints::HYPOTHESIS,
@@ -54,12 +56,13 @@ pub const ALL: &[Hypothesis] = &[
 ];
 
 /// (what follows, from what): where both are confirmed, the first is no reason of its own.
-const FOLLOWS: [(&str, &str); 18] = [
+const FOLLOWS: [(&str, &str); 20] = [
     // Who is forgotten waits longer than for a connection.
     ("small-pool", "lost-notify"),
     // A statement that takes long, or all of them, keep connections in use, and others wait for one.
     ("small-pool", "slow-sql"),
     ("small-pool", "slow-database"),
+    ("small-pool", "slow-service"),
     // While a quota lets nobody run, nobody gives one back.
     ("small-pool", "throttled"),
     // Who waits for a connection, for a permit, or for a carrier, keeps its worker.
@@ -71,8 +74,9 @@ const FOLLOWS: [(&str, &str); 18] = [
     ("few-workers", "hot-lock"),
     ("few-workers", "library-lock"),
     ("few-workers", "shared-connection"),
-    // A disk, a database or a quota serves no more of them at a time.
+    // A disk, a database, a service or a quota serves no more of them at a time.
     ("few-workers", "slow-database"),
+    ("few-workers", "slow-service"),
     ("few-workers", "slow-sql"),
     ("few-workers", "disk"),
     ("few-workers", "throttled"),

@@ -234,7 +234,8 @@ pub mod kind {
     pub const CONN_CLOSE: u32 = 31;
     /// It was handed to the workers' queue: a.
     pub const QUEUED: u32 = 32;
-    /// A worker begins to serve it: a = key, b = 1 if it goes on with the request that another may still be at.
+    /// A worker begins to serve it: a = key; b = 0, or of a task that goes on with a request that another may still be at, when
+    /// it was made.
     pub const VISIT_BEGIN: u32 = 33;
     /// The worker leaves it: a = key.
     pub const VISIT_END: u32 = 34;
@@ -267,6 +268,10 @@ pub mod kind {
     pub const SQL_BEGIN: u32 = 53;
     /// It ends.
     pub const SQL_END: u32 = 54;
+    /// Another service is called: c = which.
+    pub const CALL_BEGIN: u32 = 55;
+    /// It has answered, or failed.
+    pub const CALL_END: u32 = 56;
 
     /// The thread's application state becomes c.
     pub const APP_STATE: u32 = 60;

@@ -287,6 +287,13 @@ class FaultsTest {
     }
 
     @Test
+    void slowServiceHoldsUpEachPageAndNotItsNeighbours() throws Exception {
+        // Twelve milliseconds a page, all six at once: no more than 500 pages a second, and more than any two at a time.
+        double with = with("slow-service", site -> pagesPerSecond(site, 6, 30));
+        assertTrue(with < 500, with + " pages/s");
+    }
+
+    @Test
     void fewWorkersServeTwoPagesAtATime() throws Exception {
         servesTwoPagesAtATime("few-workers");
     }

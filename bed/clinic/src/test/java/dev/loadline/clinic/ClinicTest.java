@@ -150,7 +150,7 @@ class ClinicTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"disk", "few-permits", "few-workers", "gc-pressure", "hot-lock", "leak", "pinned", "shared-connection", "slow-database", "slow-sql"})
+    @ValueSource(strings = {"disk", "few-permits", "few-workers", "gc-pressure", "hot-lock", "leak", "pinned", "shared-connection", "slow-database", "slow-service", "slow-sql"})
     void withAFaultItServesAllTheSame(String fault) throws Exception {
         try (var other = start("--clinic.owners=5", "--clinic.fault=" + fault, "--spring.sql.init.mode=always")) {
             var planted = Arrays.stream(other.getBeanDefinitionNames()).filter(name -> !name.equals("chosen"))

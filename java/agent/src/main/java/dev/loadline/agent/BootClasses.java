@@ -19,8 +19,8 @@ final class BootClasses {
     static final List<String> NAMES = List.of(
             "Native", "Type", "Arrays", "Faults", "Slot", "Session", "Strings", "Strings$Entry", "Strings$Tail", "Identities",
             "Identities$Entry", "SqlText", "SqlCache", "SqlCache$Entry", "Numbered", "Emit", "AppProbes", "ThreadProbes",
-            "ServerProbes", "ServerProbes$Visit", "ServletApi", "ServletProbes",
-            "ServletProbes$Completion", "ServletProbes$Apis", "JdbcProbes", "JdbcProbes$Outermost", "IiopProbes", "Filters", "MethodNames",
+            "Visit", "ServerProbes", "TaskProbes", "ServletApi", "ServletProbes",
+            "ServletProbes$Completion", "ServletProbes$Apis", "JdbcProbes", "JdbcProbes$Outermost", "CallProbes", "CallProbes$Call", "GrpcProbes", "IiopProbes", "Filters", "MethodNames",
             "MethodScope", "Calls", "MethodProbes", "Rehearsal", "Rehearsal$FullThread");
 
     private static final String PACKAGE = "dev/loadline/agent/boot/";

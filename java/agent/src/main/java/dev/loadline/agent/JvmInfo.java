@@ -2,6 +2,7 @@ package dev.loadline.agent;
 
 import dev.loadline.agent.boot.ServletProbes;
 import java.lang.instrument.Instrumentation;
+import java.util.Set;
 
 /** What the header's JSON says about this JVM: VM, Java, server, and the program's short name. */
 final class JvmInfo {
@@ -10,6 +11,8 @@ final class JvmInfo {
     private static final String UNDERTOW = "io.undertow.server.AbstractServerConnection";
     /** What only servers load. */
     private static final String NETTY = "io.netty.handler.codec.http.HttpRequestDecoder";
+    private static final String GRPC = "io.grpc.internal.ServerImpl";
+    private static final Set<String> SERVERS = Set.of(TOMCAT, JETTY, UNDERTOW, NETTY, GRPC);
 
     private final Instrumentation instrumentation;
     /** A server's class is being loaded, or was: it is none of the loaded ones yet when this is told. */
@@ -34,7 +37,7 @@ final class JvmInfo {
 
     /** A class was loaded while recording: it may be a server's. */
     void classLoaded(String name) {
-        if (name.equals(TOMCAT) || name.equals(JETTY) || name.equals(UNDERTOW) || name.equals(NETTY)) {
+        if (SERVERS.contains(name)) {
             serverLoads = true;
         }
     }
@@ -61,12 +64,19 @@ final class JvmInfo {
             if (loaded.getName().equals(UNDERTOW)) {
                 return told(loaded, "io.undertow.Version", "getVersionString", "Undertow ", "Undertow");
             }
-            if (loaded.getName().equals(NETTY)) {
-                String version = loaded.getPackage().getImplementationVersion();
-                found = version == null ? "Netty" : "Netty " + version; // unless there is one that may have it beside
+            // Unless there is one that may have these beside it.
+            if (loaded.getName().equals(GRPC)) {
+                found = withVersion("gRPC", loaded);
+            } else if (loaded.getName().equals(NETTY) && found.isEmpty()) {
+                found = withVersion("Netty", loaded);
             }
         }
         return found;
+    }
+
+    private static String withVersion(String name, Class<?> of) {
+        String version = of.getPackage().getImplementationVersion();
+        return version == null ? name : name + " " + version;
     }
 
     /** What a static method of the server says of its name and version, behind {@code before}. */

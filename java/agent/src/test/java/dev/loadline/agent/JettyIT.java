@@ -73,6 +73,16 @@ class JettyIT {
     }
 
     @Test
+    void an_asynchronous_request_goes_on_in_the_executor_that_it_is_given_to() throws Exception {
+        Way way = Way.START;
+        try (Target target = WebTarget.start(JettyWeb.class, "TLSv1.3", way.options()); TestRecorder recorder = way.recorder()) {
+            int port = Integer.parseInt(target.tell("start"));
+            recorder.record(target.pid());
+            Executors.assertVisited(recorder, port);
+        }
+    }
+
+    @Test
     void streams_of_http_2_are_requests_within_visits() throws Exception {
         Way way = Way.START;
         try (Target target = WebTarget.start(JettyWeb.class, "TLSv1.3", way.options()); TestRecorder recorder = way.recorder()) {

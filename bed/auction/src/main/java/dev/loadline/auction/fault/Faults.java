@@ -23,6 +23,7 @@ public final class Faults {
         add("leak", "every page leaves 64 kB behind in a map that nobody clears", Leak::new);
         add("pinned", "pages on virtual threads block where their carrier cannot be freed", Pinned::new);
         add("slow-database", "the database's answers arrive 4 ms late", SlowDatabase::new);
+        add("slow-service", "every page asks another service first, which takes 12 ms", SlowService::new);
         add("few-permits", "two permits for pages to ask some service that takes 12 ms", FewPermits::new);
         add("few-workers", "two worker threads for pages that wait 12 ms for something", FewWorkers::new);
         add("accept-overflow", "few connections are served at a time, and the kernel drops the others", AcceptOverflow::new);

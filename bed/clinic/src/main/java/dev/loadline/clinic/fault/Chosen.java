@@ -8,7 +8,7 @@ import org.springframework.stereotype.Component;
 @Component
 class Chosen {
     private static final String NAMES =
-        "disk, few-permits, few-workers, gc-pressure, hot-lock, leak, pinned, shared-connection, slow-database, slow-sql";
+        "disk, few-permits, few-workers, gc-pressure, hot-lock, leak, pinned, shared-connection, slow-database, slow-service, slow-sql";
 
     Chosen(@Value("${" + Fault.PROPERTY + ":}") String name, ObjectProvider<Fault> fault) {
         if (!name.isEmpty() && fault.stream().findAny().isEmpty()) {

@@ -21,7 +21,7 @@ final class Identities {
 
     private final Entry[] table = new Entry[SETS * WAYS];
 
-    int get(Object key) {
+    long get(Object key) {
         int hash = System.identityHashCode(key);
         int first = first(hash);
         for (int i = first; i < first + WAYS; i++) {
@@ -35,7 +35,7 @@ final class Identities {
         return 0;
     }
 
-    void put(Object key, int value) {
+    void put(Object key, long value) {
         int hash = System.identityHashCode(key);
         int place = place(hash);
         U.putReferenceRelease(table, Arrays.element(place), new Entry(key, value));
@@ -77,9 +77,9 @@ final class Identities {
 
     /** An object that may go, and its number. */
     static final class Entry extends WeakReference<Object> {
-        final int value;
+        final long value;
 
-        Entry(Object key, int value) {
+        Entry(Object key, long value) {
             super(key);
             this.value = value;
         }

@@ -1,8 +1,8 @@
 package dev.loadline.agent.boot;
 
 /**
- * Called from CORBA's standard classes and from skeletons, whichever broker they run on. A call is a span by the name of its
- * operation, on the caller's thread {@code call locate}, on the server's {@code serve locate}.
+ * Called from CORBA's standard classes and from skeletons, whichever broker they run on. On the caller's thread it is a call
+ * ({@link CallProbes}) of {@code locate}, on the server's a span {@code serve locate}, by the name of its operation.
  */
 public final class IiopProbes {
     /** Of the current thread: what it marshals a request for. */
@@ -17,27 +17,23 @@ public final class IiopProbes {
         }
     }
 
-    /** The request is marshalled; from now on until {@link #end} the caller waits. */
-    public static long callBegin() {
+    /** The request is marshalled; from now on until the call's end the caller waits. */
+    public static int callBegin() {
         String operation = OPERATION.get();
         if (operation == null) {
             return 0;
         }
         OPERATION.remove();
-        return begin("call ", operation);
+        return CallProbes.begin((Object) operation);
     }
 
     /** A skeleton is given a request. */
     public static long serveBegin(String operation) {
-        return begin("serve ", operation);
-    }
-
-    private static long begin(String what, String operation) {
         Session s = Emit.server();
-        return s == null ? 0 : AppProbes.spanBegin(s, what + operation);
+        return s == null ? 0 : AppProbes.spanBegin(s, "serve " + operation);
     }
 
-    public static void end(long span) {
+    public static void serveEnd(long span) {
         AppProbes.spanEnd(span);
     }
 }

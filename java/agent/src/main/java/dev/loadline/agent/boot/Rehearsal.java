@@ -2,6 +2,7 @@ package dev.loadline.agent.boot;
 
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.URI;
 import jdk.internal.misc.Unsafe;
 
 /**
@@ -32,6 +33,8 @@ public final class Rehearsal {
 
     /** The number of a method that no class has; should there ever be so many, the last takes it over. */
     private static final int METHOD = MethodNames.MOST - 1;
+
+    private static final URI SERVICE = URI.create("http://rehearsal:1/");
 
     private static boolean done;
 
@@ -83,6 +86,7 @@ public final class Rehearsal {
             if (isRare) {
                 ServerProbes.forgetThread();
                 JdbcProbes.forgetThread();
+                CallProbes.forgetThread();
                 MethodProbes.forgetThread();
                 asAnotherThread();
                 Emit.SLOTS.set(slot);
@@ -104,6 +108,7 @@ public final class Rehearsal {
             ServerProbes.request("GET", name);
             int service = ServerProbes.serviceBegin(name);
             statement(connection, name);
+            call(name);
             application(name);
             ServerProbes.serviceEnd(service);
             ServerProbes.status(200);
@@ -112,6 +117,7 @@ public final class Rehearsal {
             ServerProbes.connectionClose(connection);
             otherServers(peer, name);
             servlet(connection);
+            grpc();
             method();
             ThreadProbes.goesOn(Thread.currentThread());
         }
@@ -162,18 +168,15 @@ public final class Rehearsal {
         aVisitWithin(connection, name);
         handshake(connection, true);
         handshake(connection, false);
+        tasks(connection);
         long visit = ServerProbes.visitBegin(connection);
         for (int i = 0; i < 2; i++) {
             if (ServerProbes.isFirst(connection)) {
                 ServerProbes.request("GET", name + "?more");
             }
         }
-        Object task = new Object();
-        ServerProbes.carry(task);
         ServerProbes.handedOver();
         ServerProbes.visitEnd(visit);
-        ServerProbes.visitEnd(ServerProbes.carriedBegin(task));
-        ServerProbes.visitEnd(ServerProbes.carriedBegin(connection)); // which is no task
         ServerProbes.answersInPart(connection, 103, false);
         ServerProbes.answersInPart(connection, 200, false);
         ServerProbes.answersInPart(connection, 0, false);
@@ -187,6 +190,30 @@ public final class Rehearsal {
         ServerProbes.processed();
         ServerProbes.visitEnd(visit);
         ServerProbes.connectionClose(connection);
+    }
+
+    /** Made by who waits for it, by an event loop, in no visit; run once, and again; and what is no task. */
+    private static void tasks(Object connection) {
+        Object task = new Object();
+        TaskProbes.carry(task);
+        ServerProbes.goesAsynchronous();
+        long visit = ServerProbes.visitBegin(connection);
+        TaskProbes.carry(task);
+        ServerProbes.goesAsynchronous();
+        ServerProbes.visitEnd(visit);
+        visit = ServerProbes.loopVisitBegin(connection);
+        ServerProbes.visitEnd(ServerProbes.loopVisitBegin(connection));
+        TaskProbes.carry(task);
+        TaskProbes.carry(task);
+        TaskProbes.carryAgain(task);
+        ServerProbes.visitEnd(TaskProbes.runBegin(task)); // within the visit
+        ServerProbes.visitEnd(visit);
+        for (Object run : new Object[] {task, task, connection}) {
+            TaskProbes.begins(run);
+            ServerProbes.visitEnd(TaskProbes.runBegin(run));
+            TaskProbes.ends();
+        }
+        ServerProbes.visitEnd(TaskProbes.runBegin(task));
     }
 
     /** A part of a visit that is itself told as one, to the same connection. */
@@ -225,6 +252,17 @@ public final class Rehearsal {
         ServletProbes.end(visit, request, request, null);
     }
 
+    private static void grpc() {
+        Object call = new Object();
+        GrpcProbes.arrived(call, "rehearsal/Call");
+        long visit = ServerProbes.visitBegin(call);
+        ServerProbes.serviceEnd(ServerProbes.serviceBegin("rehearsal/Call"));
+        GrpcProbes.answered(call, 0);
+        GrpcProbes.answered(call, -1);
+        ServerProbes.visitEnd(visit);
+        ServerProbes.connectionClose(call);
+    }
+
     /** A method that calls another. */
     private static void method() {
         MethodProbes.enter(METHOD);
@@ -248,6 +286,15 @@ public final class Rehearsal {
         JdbcProbes.sqlEnd(inner);
         JdbcProbes.sqlEnd(running);
         JdbcProbes.release(statement);
+    }
+
+    /** One within another. */
+    private static void call(String name) {
+        int call = CallProbes.begin((Object) name);
+        CallProbes.end(CallProbes.begin(SERVICE));
+        CallProbes.end(call);
+        IiopProbes.asked(name);
+        CallProbes.end(IiopProbes.callBegin());
     }
 
     private static void application(String name) {

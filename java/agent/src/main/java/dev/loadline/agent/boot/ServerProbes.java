@@ -15,15 +15,6 @@ import java.nio.channels.SocketChannel;
 public final class ServerProbes {
     /** Result of a step of a handshake that needs more steps. */
     private static final int TLS_GOES_ON = 1;
-    /** Of a visit that goes on with a request: whose thread before may leave it a moment after that. */
-    private static final int GOES_ON = 1;
-
-    /** Of the current thread, virtual or not: the visit that it is in. */
-    private static final ThreadLocal<Visit> VISIT = new ThreadLocal<>();
-
-    /** Connections' keys of tasks; made when there is the first. A race makes two, and one forgets a task. */
-    private static volatile Identities carried;
-
     /** What {@link #isFirst} was asked about. */
     private static volatile Identities met;
 
@@ -91,63 +82,59 @@ public final class ServerProbes {
         return s == null || wrapper == null ? 0 : visitBegin(s, key(wrapper), 0);
     }
 
-    private static long visitBegin(Session s, long key, long how) {
-        long id = (long) s.epoch << 32 | key;
-        Visit current = VISIT.get();
-        if (current == null) {
-            current = new Visit();
-            VISIT.set(current);
-        } else if (current.id == id) {
+    /** The same of an event loop's: it leaves to others what it makes a task of. */
+    public static long loopVisitBegin(Object channel) {
+        long id = visitBegin(channel);
+        if (id != 0) {
+            Visit.own().leaves = true;
+        }
+        return id;
+    }
+
+    /** The request that the current thread is at is to go on when this thread has left it. */
+    public static void goesAsynchronous() {
+        Visit visit = Visit.current();
+        if (visit != null) {
+            visit.leaves = true;
+        }
+    }
+
+    /** @param made of a visit for a task, when that was made; else 0 */
+    static long visitBegin(Session s, long key, long made) {
+        long id = Visit.id(s.epoch, key);
+        Visit current = Visit.own();
+        if (current.id == id) {
             return 0;
         }
         current.begin(id);
-        Emit.write(s, Type.VISIT_BEGIN, 0, key, how);
+        Emit.write(s, Type.VISIT_BEGIN, 0, key, made);
         return id;
     }
 
     public static void visitEnd(long id) {
         if (id != 0) {
-            Visit visit = VISIT.get();
+            Visit visit = Visit.own();
             if (visit.handedOver == id) {
                 visit.handedOver = 0;
                 return;
             }
             if (visit.inTls) {
-                tlsExit(epoch(id), TLS_GOES_ON);
+                tlsExit(Visit.epoch(id), TLS_GOES_ON);
             }
             visit.begin(0);
-            Emit.end(epoch(id), Type.VISIT_END, id & 0xFFFF_FFFFL, 0);
+            Emit.end(Visit.epoch(id), Type.VISIT_END, id & Visit.KEY, 0);
         }
     }
 
     /** Another thread goes on with the visit that the current one is in, perhaps before this one has left it: it is queued for that. */
     public static void handedOver() {
-        Visit visit = visit();
+        Visit visit = Visit.current();
         if (visit != null) {
             long id = visit.id;
             visitEnd(id);
             visit.handedOver = id;
-            emit(Type.QUEUED, id & 0xFFFF_FFFFL, 0);
+            emit(Type.QUEUED, id & Visit.KEY, 0);
         }
-    }
-
-    /** A task is made in the midst of a visit, for whichever thread goes on with it. */
-    public static void carry(Object task) {
-        Visit visit = visit();
-        if (visit != null && Emit.server() != null) {
-            if (carried == null) {
-                carried = new Identities();
-            }
-            carried.put(task, (int) visit.id);
-        }
-    }
-
-    /** Such a task is run: a visit to the connection that it was made for; 0 if it is not known. */
-    public static long carriedBegin(Object task) {
-        Session s = Emit.server();
-        Identities known = carried;
-        int key = s == null || known == null ? 0 : known.get(task);
-        return key == 0 ? 0 : visitBegin(s, key, GOES_ON);
     }
 
     /** Whether this is asked of an object for the first time, as far as is remembered; never while nobody listens. */
@@ -169,27 +156,17 @@ public final class ServerProbes {
 
     /** For {@link Rehearsal}: the calling thread is in no visit, and never was. */
     static void forgetThread() {
-        VISIT.remove();
-    }
-
-    private static int epoch(long visit) {
-        return (int) (visit >>> 32);
+        Visit.forget();
     }
 
     /** Whether the current thread is in a visit. */
     static boolean isVisiting() {
-        return visit() != null;
-    }
-
-    /** The visit that the current thread is in, or null. */
-    private static Visit visit() {
-        Visit visit = VISIT.get();
-        return visit == null || visit.id == 0 ? null : visit;
+        return Visit.current() != null;
     }
 
     /** An engine works on a handshake: the first time in a visit, this begins a step. */
     public static void engineShakesHands() {
-        Visit visit = visit();
+        Visit visit = Visit.current();
         if (visit != null && !visit.inTls) {
             visit.inTls = tlsEnter() != 0;
         }
@@ -197,13 +174,13 @@ public final class ServerProbes {
 
     /** An engine's handshake is over. */
     public static void engineIsDone(boolean succeeded, boolean full) {
-        Visit visit = visit();
+        Visit visit = Visit.current();
         if (visit != null && visit.inTls) {
             visit.inTls = false;
             if (full) {
                 tlsKey();
             }
-            tlsExit(epoch(visit.id), succeeded ? 0 : -1);
+            tlsExit(Visit.epoch(visit.id), succeeded ? 0 : -1);
         }
     }
 
@@ -216,7 +193,7 @@ public final class ServerProbes {
     /** The container has answered, or gone asynchronous. */
     public static void answered(int status, boolean asynchronous) {
         status(status);
-        Visit visit = visit();
+        Visit visit = Visit.current();
         if (visit != null) {
             visit.answered = !asynchronous;
         }
@@ -224,7 +201,7 @@ public final class ServerProbes {
 
     /** The server is done with what it was visited for; a request that was answered is over, its response out. */
     public static void processed() {
-        Visit visit = visit();
+        Visit visit = Visit.current();
         if (visit != null && visit.answered) {
             visit.answered = false;
             requestEnd();
@@ -318,7 +295,7 @@ public final class ServerProbes {
 
     /** The same of a service that others may lie in, which are a part of it. */
     static int outermostServiceBegin(String servlet) {
-        Visit visit = visit();
+        Visit visit = Visit.current();
         if (visit == null || visit.inService) {
             return 0;
         }
@@ -327,33 +304,11 @@ public final class ServerProbes {
     }
 
     static void outermostServiceEnd(int epoch) {
-        Visit visit = visit();
+        Visit visit = Visit.current();
         if (visit != null) {
             visit.inService = false;
         }
         serviceEnd(epoch);
-    }
-
-    /** What is known of a thread's visit. */
-    private static final class Visit {
-        /** Epoch and connection's key; 0 between visits. */
-        long id;
-        /** Within a step of a handshake. */
-        boolean inTls;
-        /** A request was answered, and its end not told. */
-        boolean answered;
-        /** Within a service. */
-        boolean inService;
-        /** The visit that was handed over, whose end is told already. */
-        long handedOver;
-
-        void begin(long visit) {
-            id = visit;
-            handedOver = 0;
-            inTls = false;
-            answered = false;
-            inService = false;
-        }
     }
 
     private static void emit(int type, long a, long b) {

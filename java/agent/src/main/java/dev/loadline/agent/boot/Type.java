@@ -41,6 +41,8 @@ public final class Type {
     public static final int POOL_RELEASE = 52;
     public static final int SQL_BEGIN = 53;
     public static final int SQL_END = 54;
+    public static final int CALL_BEGIN = 55;
+    public static final int CALL_END = 56;
     public static final int APP_STATE = 60;
     public static final int APP_PUSH = 61;
     public static final int APP_POP = 62;

@@ -1,5 +1,6 @@
 package dev.loadline.agent.probes;
 
+import dev.loadline.agent.boot.CallProbes;
 import dev.loadline.agent.boot.IiopProbes;
 import net.bytebuddy.asm.Advice;
 
@@ -18,15 +19,13 @@ final class IiopAdvice {
     /** {@code ObjectImpl._invoke(output)}: sends, and waits for the reply. */
     static final class Call {
         @Advice.OnMethodEnter(suppress = Throwable.class)
-        static long enter() {
+        static int enter() {
             return IiopProbes.callBegin();
         }
 
         @Advice.OnMethodExit(suppress = Throwable.class, onThrowable = Throwable.class)
-        static void exit(@Advice.Enter long span) {
-            if (span != 0) {
-                IiopProbes.end(span);
-            }
+        static void exit(@Advice.Enter int epoch) {
+            CallProbes.end(epoch);
         }
     }
 
@@ -40,7 +39,7 @@ final class IiopAdvice {
         @Advice.OnMethodExit(suppress = Throwable.class, onThrowable = Throwable.class)
         static void exit(@Advice.Enter long span) {
             if (span != 0) {
-                IiopProbes.end(span);
+                IiopProbes.serveEnd(span);
             }
         }
     }

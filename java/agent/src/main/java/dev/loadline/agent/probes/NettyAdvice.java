@@ -16,8 +16,8 @@ import net.bytebuddy.asm.Advice;
 /**
  * In Netty 4, and so in what is made of it: Reactor Netty, Vert.x, Quarkus. A connection is known by its channel,
  * which is a server's if its parent is; a stream of HTTP/2 is one too, whose parent is its connection's. A request of HTTP/1.1 lasts from its first
- * line to the last part of its response, one of HTTP/2 from its headers on, where streams have channels and speak to handlers of HTTP/1.1; what threads other than the event loop do for it is told of Quarkus' REST alone. As in {@link TomcatAdvice}, Netty's types appear only in
- * code.
+ * line to the last part of its response, one of HTTP/2 from its headers on, where streams have channels and
+ * speak to handlers of HTTP/1.1. What other threads do for it {@link TaskAdvice} tells. As in {@link TomcatAdvice}, Netty's types appear only in code.
  */
 final class NettyAdvice {
     private NettyAdvice() {}
@@ -50,7 +50,7 @@ final class NettyAdvice {
         static long enter(@Advice.FieldValue("channel") Object channel) {
             Channel parent = ((Channel) channel).parent();
             return parent instanceof ServerChannel || parent != null && parent.parent() instanceof ServerChannel
-                    ? ServerProbes.visitBegin(channel)
+                    ? ServerProbes.loopVisitBegin(channel)
                     : 0;
         }
 
@@ -130,27 +130,6 @@ final class NettyAdvice {
                 int status = message instanceof HttpResponse ? ((HttpResponse) message).status().code() : 0;
                 ServerProbes.answersInPart(stream, status, message instanceof LastHttpContent);
             }
-        }
-    }
-
-    /** The constructor of Quarkus' {@code AbstractResteasyReactiveContext}, a request's, or of a task of Reactor's schedulers: on the event loop. */
-    static final class Carry {
-        @Advice.OnMethodExit(suppress = Throwable.class)
-        static void exit(@Advice.This Object task) {
-            ServerProbes.carry(task);
-        }
-    }
-
-    /** Its {@code run()} or {@code call()}, on the event loop or by an executor. */
-    static final class Carried {
-        @Advice.OnMethodEnter(suppress = Throwable.class)
-        static long enter(@Advice.This Object task) {
-            return ServerProbes.carriedBegin(task);
-        }
-
-        @Advice.OnMethodExit(suppress = Throwable.class, onThrowable = Throwable.class)
-        static void exit(@Advice.Enter long visit) {
-            ServerProbes.visitEnd(visit);
         }
     }
 }

@@ -42,11 +42,13 @@ final class Rules {
         tomcat();
         jetty();
         netty();
-        quarkus();
-        reactor();
+        executors();
         undertow();
         servlets();
+        asynchronous();
         tls();
+        grpc();
+        calls();
         virtualThreads();
         iiop();
     }
@@ -142,6 +144,11 @@ final class Rules {
                 new Rule("decode", named("decode").and(takesArguments(3)), NettyAdvice.Handshake.class),
                 new Rule("setHandshakeSuccess", named("setHandshakeSuccess").and(takesNoArguments()), NettyAdvice.HandshakeDone.class),
                 new Rule("setHandshakeFailure", named("setHandshakeFailure"), NettyAdvice.HandshakeFailed.class));
+        String loops = netty + "util.concurrent.";
+        add(loops + "SingleThreadEventExecutor",
+                new Rule("execute", named("execute").and(takesArguments(1)), TaskAdvice.GivenToLoop.class));
+        add(loops + "AbstractEventExecutor",
+                Rule.ifThere("runTask", named("runTask").and(takesArguments(1)), TaskAdvice.RunByLoop.class));
         Rule request = new Rule("createMessage",
                 named("createMessage").and(takesArgument(0, String[].class)), NettyAdvice.Request.class).ofRequests();
         add(netty + "handler.codec.http.HttpRequestDecoder", request);
@@ -156,17 +163,27 @@ final class Rules {
                 new Rule("encode", named("encode").and(takesArgument(1, named(http + ".HttpObject"))), NettyAdvice.StreamResponse.class));
     }
 
-    private void quarkus() {
-        add("org.jboss.resteasy.reactive.common.core.AbstractResteasyReactiveContext",
-                new Rule("constructor", isConstructor(), NettyAdvice.Carry.class),
-                new Rule("run", named("run").and(takesNoArguments()), NettyAdvice.Carried.class));
+    /** A subclass that overrides what is called before and after a task, without asking these, tells nothing. */
+    private void executors() {
+        String concurrent = "java.util.concurrent.";
+        add(concurrent + "ThreadPoolExecutor",
+                new Rule("execute", named("execute").and(takesArguments(1)), TaskAdvice.Given.class),
+                new Rule("beforeExecute", named("beforeExecute").and(takesArguments(2)), TaskAdvice.Begins.class),
+                new Rule("afterExecute", named("afterExecute").and(takesArguments(2)), TaskAdvice.Ends.class));
+        add(concurrent + "ScheduledThreadPoolExecutor",
+                new Rule("delayedExecute", named("delayedExecute").and(takesArguments(1)), TaskAdvice.Scheduled.class));
+        tasks("run", concurrent + "CompletableFuture$AsyncSupply", concurrent + "CompletableFuture$AsyncRun",
+                concurrent + "ThreadPerTaskExecutor$TaskRunner");
+        // Whose executor is its own, or runs one task after the other as if they were one.
+        tasks("run", "io.vertx.core.impl.WorkerTask", "org.jboss.resteasy.reactive.common.core.AbstractResteasyReactiveContext");
+        tasks("call", "reactor.core.scheduler.SchedulerTask", "reactor.core.scheduler.WorkerTask");
     }
 
-    private void reactor() {
-        for (String task : new String[] {"SchedulerTask", "WorkerTask"}) {
-            add("reactor.core.scheduler." + task,
-                    new Rule("constructor", isConstructor(), NettyAdvice.Carry.class),
-                    new Rule("call", named("call").and(takesNoArguments()).and(not(isBridge())), NettyAdvice.Carried.class));
+    private void tasks(String run, String... classNames) {
+        for (String task : classNames) {
+            add(task,
+                    new Rule("constructor", isConstructor(), TaskAdvice.Made.class),
+                    new Rule(run, named(run).and(takesNoArguments()).and(not(isBridge())), TaskAdvice.Run.class));
         }
     }
 
@@ -189,6 +206,17 @@ final class Rules {
                 new Rule("dispatchRequest", named("dispatchRequest").and(takesArguments(4)), UndertowAdvice.Service.class));
     }
 
+    /** A request of theirs that is to go on elsewhere. */
+    private void asynchronous() {
+        String[] requests = {
+            "org.apache.catalina.connector.Request", "org.eclipse.jetty.ee10.servlet.ServletApiRequest",
+            "org.eclipse.jetty.ee11.servlet.ServletApiRequest", "io.undertow.servlet.spec.HttpServletRequestImpl",
+        };
+        for (String request : requests) {
+            add(request, new Rule("startAsync", named("startAsync"), TaskAdvice.Asynchronous.class));
+        }
+    }
+
     /** Of containers without rules of their own; their filters have no name, but a shape. */
     private void servlets() {
         for (String edition : EDITIONS) {
@@ -205,6 +233,30 @@ final class Rules {
                             named("onProduceCertificate")
                                     .and(takesArgument(0, named("sun.security.ssl.ServerHandshakeContext"))),
                             TomcatAdvice.Certificate.class));
+        }
+    }
+
+    /** Nobody else's: a container's filters and servlets beside it are told all the same. */
+    private void grpc() {
+        String call = "io.grpc.internal.ServerCallImpl";
+        ElementMatcher.Junction<MethodDescription> application = named("messagesAvailable").or(named("halfClosed")).or(named("onReady"));
+        add(call,
+                new Rule("constructor", isConstructor(), GrpcAdvice.Arrived.class),
+                new Rule("close", named("close").and(takesArguments(2)), GrpcAdvice.Answered.class));
+        add(call + "$ServerStreamListenerImpl",
+                new Rule("halfClosed", application, GrpcAdvice.Visit.class),
+                new Rule("closed", named("closed").and(takesArguments(1)), GrpcAdvice.Closed.class));
+        add("io.grpc.stub.ClientCalls",
+                new Rule("blockingUnaryCall", named("blockingUnaryCall").and(takesArguments(4)), GrpcAdvice.Call.class));
+    }
+
+    /** Other services that are called by HTTP. */
+    private void calls() {
+        add("sun.net.www.protocol.http.HttpURLConnection",
+                new Rule("getInputStream", named("getInputStream").and(takesNoArguments()), CallAdvice.OfUrl.class));
+        add("jdk.internal.net.http.HttpClientImpl", new Rule("send", named("send").and(takesArguments(2)), CallAdvice.OfRequest.class));
+        for (String client : new String[] {"org.apache.http.impl.client", "org.apache.hc.client5.http.impl.classic"}) {
+            add(client + ".InternalHttpClient", new Rule("doExecute", named("doExecute").and(takesArguments(3)), CallAdvice.OfHost.class));
         }
     }
 

@@ -58,6 +58,7 @@ public final class JettyWeb extends Program {
         ServletContextHandler context = new ServletContextHandler("/");
         add(context, "hello", new Hello());
         add(context, "later", new Later());
+        add(context, "pooled", new Pooled());
         add(context, "calls", new Calls(connector));
         server.setHandler(context);
         server.start();

@@ -37,9 +37,12 @@ import java.io.InputStream;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.security.KeyStore;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
 import javax.net.ssl.KeyManagerFactory;
 import org.jboss.resteasy.reactive.common.core.AbstractResteasyReactiveContext;
 import org.jboss.resteasy.reactive.spi.RestHandler;
@@ -147,6 +150,9 @@ public final class NettyWeb extends Program {
     }
 
     private static final class Pages extends SimpleChannelInboundHandler<FullHttpRequest> {
+        private static final ExecutorService POOL = Executors.newFixedThreadPool(1);
+        private static final ScheduledExecutorService TIMER = Executors.newScheduledThreadPool(1);
+
         @Override
         protected void channelRead0(ChannelHandlerContext context, FullHttpRequest request) {
             switch (request.uri().replaceAll("[?].*", "")) {
@@ -173,6 +179,29 @@ public final class NettyWeb extends Program {
                 case "/quarkus":
                     new Blocking(() -> context.writeAndFlush(page(HttpResponseStatus.OK, "quark"))).run();
                     break;
+                case "/executed":
+                    POOL.execute(() -> work(context));
+                    break;
+                case "/submitted":
+                    POOL.submit(() -> work(context));
+                    break;
+                case "/scheduled":
+                    TIMER.execute(() -> work(context));
+                    break;
+                case "/completed":
+                    CompletableFuture.runAsync(() -> work(context)); // in the common pool
+                    break;
+                case "/virtual":
+                    virtual().execute(() -> work(context));
+                    break;
+                case "/timed":
+                    TIMER.schedule(() -> work(context), 1, TimeUnit.MILLISECONDS);
+                    break;
+                case "/again":
+                    Runnable again = new Again(context);
+                    POOL.execute(again);
+                    POOL.execute(again);
+                    break;
                 case "/reactor":
                     Mono.fromCallable(() -> {
                         Thread.sleep(20);
@@ -183,6 +212,43 @@ public final class NettyWeb extends Program {
                     break;
                 default:
                     context.writeAndFlush(page(HttpResponseStatus.NOT_FOUND, ""));
+            }
+        }
+
+        /** Answers; the event loop ends the request before it is done. */
+        private static void work(ChannelHandlerContext context) {
+            try {
+                Thread.sleep(20);
+                context.writeAndFlush(page(HttpResponseStatus.OK, "work"));
+                Thread.sleep(20);
+            } catch (InterruptedException e) {
+                throw new IllegalStateException(e);
+            }
+        }
+
+        /** Executors.newVirtualThreadPerTaskExecutor(), which is not in 17. */
+        private static ExecutorService virtual() {
+            try {
+                return (ExecutorService) Executors.class.getMethod("newVirtualThreadPerTaskExecutor").invoke(null);
+            } catch (ReflectiveOperationException e) {
+                throw new IllegalStateException(e);
+            }
+        }
+
+        /** Answers when it is run for the second time. */
+        private static final class Again implements Runnable {
+            private final ChannelHandlerContext context;
+            private int runs;
+
+            Again(ChannelHandlerContext context) {
+                this.context = context;
+            }
+
+            @Override
+            public void run() {
+                if (++runs == 2) {
+                    work(context);
+                }
             }
         }
 

@@ -98,6 +98,7 @@ public final class Web extends Program {
         Context context = tomcat.addContext("", null);
         add(context, "hello", new Hello());
         add(context, "later", new Later());
+        add(context, "pooled", new Pooled());
         add(context, "again", new Again());
         add(context, "items", new Items(pool));
         tomcat.start();

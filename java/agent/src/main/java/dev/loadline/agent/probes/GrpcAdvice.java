@@ -1,0 +1,73 @@
+package dev.loadline.agent.probes;
+
+import dev.loadline.agent.boot.CallProbes;
+import dev.loadline.agent.boot.GrpcProbes;
+import dev.loadline.agent.boot.ServerProbes;
+import io.grpc.Channel;
+import io.grpc.MethodDescriptor;
+import io.grpc.ServerCall;
+import io.grpc.Status;
+import net.bytebuddy.asm.Advice;
+
+/**
+ * In gRPC's core, above whichever transport: a request lasts from the making of its call to its close, and what the server's executor does
+ * for it are visits. Its types appear only in code, as in {@link TomcatAdvice}.
+ */
+final class GrpcAdvice {
+    private GrpcAdvice() {}
+
+    /** The constructor of {@code ServerCallImpl}. */
+    static final class Arrived {
+        @Advice.OnMethodExit(suppress = Throwable.class)
+        static void exit(@Advice.This Object call, @Advice.FieldValue("method") Object method) {
+            GrpcProbes.arrived(call, ((MethodDescriptor<?, ?>) method).getFullMethodName());
+        }
+    }
+
+    /** {@code messagesAvailable}, {@code halfClosed} and {@code onReady} of its listener: the application's code. */
+    static final class Visit {
+        @Advice.OnMethodEnter(suppress = Throwable.class)
+        static long enter(@Advice.FieldValue("call") Object call, @Advice.Local("service") int service) {
+            long visit = ServerProbes.visitBegin(call);
+            service = visit == 0 ? 0 : ServerProbes.serviceBegin(((ServerCall<?, ?>) call).getMethodDescriptor().getFullMethodName());
+            return visit;
+        }
+
+        @Advice.OnMethodExit(suppress = Throwable.class, onThrowable = Throwable.class)
+        static void exit(@Advice.Enter long visit, @Advice.Local("service") int service) {
+            if (service != 0) {
+                ServerProbes.serviceEnd(service);
+            }
+            ServerProbes.visitEnd(visit);
+        }
+    }
+
+    /** {@code ServerCallImpl.close(status, trailers)}. */
+    static final class Answered {
+        @Advice.OnMethodExit(suppress = Throwable.class)
+        static void exit(@Advice.This Object call, @Advice.Argument(0) Object status) {
+            GrpcProbes.answered(call, ((Status) status).getCode().value());
+        }
+    }
+
+    /** {@code closed(status)} of its listener: the transport is done with it, however it ended. */
+    static final class Closed {
+        @Advice.OnMethodExit(suppress = Throwable.class, onThrowable = Throwable.class)
+        static void exit(@Advice.FieldValue("call") Object call) {
+            ServerProbes.connectionClose(call);
+        }
+    }
+
+    /** {@code ClientCalls.blockingUnaryCall(channel, method, options, request)}, which every blocking stub calls. */
+    static final class Call {
+        @Advice.OnMethodEnter(suppress = Throwable.class)
+        static int enter(@Advice.Argument(0) Object channel) {
+            return CallProbes.begin("grpc", ((Channel) channel).authority());
+        }
+
+        @Advice.OnMethodExit(suppress = Throwable.class, onThrowable = Throwable.class)
+        static void exit(@Advice.Enter int epoch) {
+            CallProbes.end(epoch);
+        }
+    }
+}

@@ -1,0 +1,96 @@
+package dev.loadline.agent.probes;
+
+import dev.loadline.agent.boot.ServerProbes;
+import dev.loadline.agent.boot.TaskProbes;
+import java.util.concurrent.Delayed;
+import java.util.concurrent.TimeUnit;
+import net.bytebuddy.asm.Advice;
+
+/** In executors and in what they run: a task that is made in the midst of a request goes on with it. */
+final class TaskAdvice {
+    private TaskAdvice() {}
+
+    /** The constructor of a task. */
+    static final class Made {
+        @Advice.OnMethodExit(suppress = Throwable.class)
+        static void exit(@Advice.This Object task) {
+            TaskProbes.carry(task);
+        }
+    }
+
+    /** A task's {@code run()}, {@code call()} or the like. */
+    static final class Run {
+        @Advice.OnMethodEnter(suppress = Throwable.class)
+        static long enter(@Advice.This Object task) {
+            return TaskProbes.runBegin(task);
+        }
+
+        @Advice.OnMethodExit(suppress = Throwable.class, onThrowable = Throwable.class)
+        static void exit(@Advice.Enter long visit) {
+            ServerProbes.visitEnd(visit);
+        }
+    }
+
+    /** {@code execute(task)} or the like. */
+    static final class Given {
+        @Advice.OnMethodEnter(suppress = Throwable.class)
+        static void enter(@Advice.Argument(0) Object task) {
+            TaskProbes.carry(task);
+        }
+    }
+
+    /** {@code execute(task)} of an event loop. */
+    static final class GivenToLoop {
+        @Advice.OnMethodEnter(suppress = Throwable.class)
+        static void enter(@Advice.Argument(0) Object task) {
+            TaskProbes.carryAgain(task);
+        }
+    }
+
+    /** An event loop runs such a task: {@code runTask(task)}. */
+    static final class RunByLoop {
+        @Advice.OnMethodEnter(suppress = Throwable.class)
+        static void enter(@Advice.Argument(0) Object task) {
+            TaskProbes.begins(task);
+        }
+
+        @Advice.OnMethodExit(suppress = Throwable.class, onThrowable = Throwable.class)
+        static void exit() {
+            TaskProbes.ends();
+        }
+    }
+
+    /** {@code ScheduledThreadPoolExecutor.delayedExecute(task)}: one that is to wait first is a timer, not the request's work. */
+    static final class Scheduled {
+        @Advice.OnMethodEnter(suppress = Throwable.class)
+        static void enter(@Advice.Argument(0) Object task) {
+            if (((Delayed) task).getDelay(TimeUnit.NANOSECONDS) <= 0) {
+                TaskProbes.carry(task);
+            }
+        }
+    }
+
+    /** {@code ThreadPoolExecutor.beforeExecute(thread, task)}. */
+    static final class Begins {
+        @Advice.OnMethodEnter(suppress = Throwable.class)
+        static void enter(@Advice.Argument(1) Object task) {
+            TaskProbes.begins(task);
+        }
+    }
+
+    /** {@code ThreadPoolExecutor.afterExecute(task, thrown)}. */
+    static final class Ends {
+        @Advice.OnMethodEnter(suppress = Throwable.class)
+        static void enter() {
+            TaskProbes.ends();
+        }
+    }
+
+    /** {@code startAsync(…)} of a servlet's request. */
+    static final class Asynchronous {
+        @Advice.OnMethodEnter(suppress = Throwable.class)
+        static void enter() {
+            ServerProbes.goesAsynchronous();
+        }
+    }
+}

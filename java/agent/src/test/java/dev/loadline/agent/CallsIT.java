@@ -1,0 +1,40 @@
+package dev.loadline.agent;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import dev.loadline.agent.boot.Type;
+import dev.loadline.agent.programs.HttpCalls;
+import dev.loadline.agent.testing.Spool;
+import dev.loadline.agent.testing.Target;
+import dev.loadline.agent.testing.TestRecorder;
+import dev.loadline.agent.testing.Way;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** Calls of other services by HTTP. */
+class CallsIT {
+    @ParameterizedTest
+    @EnumSource(names = {"START", "REDEFINE"})
+    void each_is_told_once_with_where_the_service_is_and_no_more(Way way) throws Exception {
+        try (Target target = Target.start(HttpCalls.class, way.options()); TestRecorder recorder = way.recorder()) {
+            String service = "http://127.0.0.1:" + target.tell("port");
+            target.tell("url");
+            recorder.record(target.pid());
+            List<String> expected = new ArrayList<>();
+            for (String client : List.of("url", "client", "apache4", "apache5")) {
+                assertEquals("204", target.tell(client));
+                expected.addAll(List.of(service, "end"));
+            }
+            assertEquals("404", target.tell("nothing"));
+            expected.addAll(List.of(service, "end"));
+            target.tell("refused");
+            expected.addAll(List.of("http://127.0.0.1:1", "end"));
+            Spool spool = recorder.stop();
+            assertEquals("", spool.message);
+            assertEquals(expected, spool.where(e -> e.type() == Type.CALL_BEGIN || e.type() == Type.CALL_END).stream()
+                    .map(e -> e.type() == Type.CALL_BEGIN ? e.c() : "end").toList());
+        }
+    }
+}

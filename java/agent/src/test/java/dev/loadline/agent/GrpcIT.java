@@ -1,0 +1,44 @@
+package dev.loadline.agent;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.loadline.agent.boot.Type;
+import dev.loadline.agent.programs.Grpc;
+import dev.loadline.agent.testing.Spool;
+import dev.loadline.agent.testing.Spool.Event;
+import dev.loadline.agent.testing.Target;
+import dev.loadline.agent.testing.TestRecorder;
+import dev.loadline.agent.testing.Way;
+import java.util.List;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** gRPC, on both sides. */
+class GrpcIT {
+    @ParameterizedTest
+    @EnumSource(names = {"START", "REDEFINE"})
+    void a_call_is_a_request_of_the_server_and_a_call_of_the_client(Way way) throws Exception {
+        try (Target target = Target.start(Grpc.class, way.options()); TestRecorder recorder = way.recorder()) {
+            String service = "grpc://127.0.0.1:" + target.tell("port");
+            assertEquals("early", target.tell("early"));
+            recorder.record(target.pid());
+            assertEquals("pears", target.tell("pears"));
+            assertEquals("NOT_FOUND", target.tell("nothing"));
+            Thread.sleep(200); // the transport is done with the last
+            Spool spool = recorder.stop();
+            assertEquals("", spool.message);
+            assertEquals(List.of(service, service), spool.of(Type.CALL_BEGIN).stream().map(Event::c).toList());
+            assertEquals(2, spool.of(Type.CALL_END).size());
+            assertEquals(List.of("POST /shop.Stock/Ask", "POST /shop.Stock/Ask"), spool.of(Type.REQUEST).stream().map(Event::c).toList());
+            assertEquals(List.of(200L, 404L), spool.of(Type.STATUS).stream().map(Event::b).toList());
+            assertEquals(2, spool.of(Type.REQUEST_END).size());
+            assertEquals(2, spool.of(Type.CONN_CLOSE).size(), "each a connection of its own");
+            Event first = spool.of(Type.REQUEST).get(0);
+            assertTrue(spool.of(Type.REQUEST_END).get(0).ts() - first.ts() >= 20_000_000);
+            Event service20 = spool.of(Type.SERVICE_BEGIN).stream().filter(e -> e.ts() > first.ts()).findFirst().orElseThrow();
+            assertEquals("shop.Stock/Ask", service20.c());
+            assertEquals(spool.of(Type.SERVICE_BEGIN).size(), spool.of(Type.SERVICE_END).size());
+        }
+    }
+}
