@@ -83,7 +83,7 @@ fn the_last_seconds_are_dumped_while_the_recording_goes_on_and_loses_nothing() {
         // One with the agent at start, which sees SQL, and one that is attached to late.
         let agent = with_the_agent();
         let java: &[&str] = if version < 25 { &[&agent] } else { &[] };
-        let (server, url) = auction_on(&home.join("bin/java"), java, &[]);
+        let (server, url) = auction_on(&home.join("bin/java"), java, &["--fault", "few-permits"]);
         let mut load = load(&url, "20s");
         pause(1.5);
         let (_dir, out) = scratch();
@@ -133,13 +133,13 @@ fn the_last_seconds_are_dumped_while_the_recording_goes_on_and_loses_nothing() {
                  WHERE s.kind = 'service' AND t.name LIKE 'http%exec%' AND t.kind = 'platform'",
             );
             assert!(named > 0, "{named} workers have their names");
-            // Their stacks were seen long before the window.
+            // Pages that wait for a permit: their stack was seen long before the window.
             let [without, with] = ["IS NULL", "IS NOT NULL"].map(|is| {
                 sql::<i64>(
                     trace,
                     &format!(
-                        "SELECT count(*) FROM waits w JOIN threads t ON t.id = w.thread WHERE t.name LIKE 'http%exec%'
-                         AND w.outcome <> 'cut' AND w.begin_ns > {begin} AND w.end_ns - w.begin_ns >= 10000000 AND w.stack {is}"
+                        "SELECT count(*) FROM waits w JOIN spans r ON r.kind = 'request' AND r.thread = w.thread AND r.begin_ns <= w.begin_ns AND w.end_ns <= r.end_ns
+                         WHERE w.outcome <> 'cut' AND w.begin_ns > {begin} AND w.end_ns - w.begin_ns >= 10000000 AND w.stack {is}"
                     ),
                 )
             });

@@ -14,6 +14,7 @@
 #include "budget.h"
 #include "events.h"
 #include "spool.h"
+#include "stacks.h"
 
 #define NATIVE(type, name) JNIEXPORT type JNICALL Java_dev_loadline_agent_boot_Native_##name
 
@@ -42,6 +43,12 @@ static int open_path(JNIEnv *jni, jstring path, int flags, char name[PATH_MAX]) 
         throw_io(jni, name, "open it");
     }
     return fd;
+}
+
+NATIVE(jlong, atWork)(JNIEnv *jni, jclass type) {
+    (void)jni;
+    (void)type;
+    return (jlong)(intptr_t)stacks_at_work();
 }
 
 NATIVE(jint, gettid)(JNIEnv *jni, jclass type) {

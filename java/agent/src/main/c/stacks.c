@@ -68,6 +68,8 @@ static _Thread_local struct {
     uint64_t since[WAITS];
 } mine;
 
+static _Thread_local uint32_t at_work;
+
 /* The tables of one session, in one mapping. */
 struct tables {
     struct virtual_wait virtuals[VIRTUALS];
@@ -297,6 +299,10 @@ uint32_t stacks_take(struct session *s, JNIEnv *jni, jthread thread) {
     return id;
 }
 
+uint32_t *stacks_at_work(void) {
+    return &at_work;
+}
+
 uint32_t stacks_wait_ended(struct session *s, JNIEnv *jni, jthread thread, uint64_t speaker, enum wait wait,
                            uint64_t now) {
     if (speaker != 0 && wait == IN_WAIT) {
@@ -304,6 +310,9 @@ uint32_t stacks_wait_ended(struct session *s, JNIEnv *jni, jthread thread, uint6
         return 0;
     }
     if (s->stacks == NULL || now - since(s, speaker, wait, now) < s->stacks->least) {
+        return 0;
+    }
+    if (speaker == 0 && wait != IN_ENTER && at_work == s->epoch << 1) {
         return 0;
     }
     if (!budget_affords(&s->stacks->budget, now)) {

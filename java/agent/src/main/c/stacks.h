@@ -35,7 +35,13 @@ void stacks_stop(struct session *s);
 /* The calling thread, which speaks for `speaker` (see about_speaker), begins to wait. */
 void stacks_wait_begins(struct session *s, uint64_t speaker, enum wait wait, uint64_t now);
 
-/* It has waited. Returns the id of its stack; 0 if the wait was too short, or its stack is lost or too dear now. */
+/*
+ * A word of the calling thread's: a session's epoch, shifted left by one, plus whether it serves a connection. Who served one in this
+ * session and serves none now is a worker without work: where it waits is known, and of no request.
+ */
+uint32_t *stacks_at_work(void);
+
+/* It has waited. Returns the id of its stack; 0 if the wait was too short, was a worker's without work, or its stack is lost or too dear now. */
 uint32_t stacks_wait_ended(struct session *s, JNIEnv *jni, jthread thread, uint64_t speaker, enum wait wait,
                            uint64_t now);
 

@@ -20,10 +20,13 @@ import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** The server level in Tomcat 10.1 and 11, with HikariCP and H2; and in Tomcat 9. */
 class TomcatIT {
@@ -100,6 +103,53 @@ class TomcatIT {
             Event last = events.stream().filter(e -> e.type() == Type.STATUS && e.ts() < end.ts())
                     .reduce((x, y) -> y).orElseThrow();
             assertEquals(202, last.b());
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {10, 11})
+    void an_asynchronous_request_goes_on_in_the_executor_that_it_is_given_to(int version) throws Exception {
+        Way way = Way.START;
+        try (Target target = WebTarget.start(version, "Nio", "TLSv1.3", way.options());
+                TestRecorder recorder = way.recorder()) {
+            int port = Integer.parseInt(target.tell("start"));
+            recorder.record(target.pid());
+            Executors.assertVisited(recorder, port);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"START", "HOOKS"})
+    void of_where_workers_wait_for_work_there_is_no_stack(Way way) throws Exception {
+        try (Target target = WebTarget.start(11, "Nio", "TLSv1.3", way.options());
+                TestRecorder recorder = way.recorder()) {
+            int port = Integer.parseInt(target.tell("start"));
+            recorder.record(target.pid());
+            HttpsClient client = new HttpsClient(HttpsClient.newContext(), port);
+            for (int i = 0; i < 25; i++) { // ten workers take turns
+                assertEquals(200, client.get("/hello"));
+                Thread.sleep(15);
+            }
+            assertEquals(202, client.get("/pooled"));
+            client.close();
+            drain();
+            Spool spool = recorder.stop();
+            Set<Integer> served = new HashSet<>();
+            int idle = 0;
+            int atWork = 0;
+            for (Event e : spool.where(e -> e.type() == Type.VISIT_END || e.type() == Type.UNPARKED)) {
+                if (e.type() == Type.VISIT_END) {
+                    served.add(e.tid());
+                } else if (served.contains(e.tid())) {
+                    List<String> stack = spool.stack(e);
+                    boolean waited = stack.stream().anyMatch(f -> f.contains("Pooled.doGet"));
+                    assertTrue(stack.isEmpty() || waited, stack::toString);
+                    atWork += waited ? 1 : 0;
+                    idle += waited ? 0 : 1;
+                }
+            }
+            assertEquals(1, atWork, "in the midst of a request its code is told");
+            assertTrue(idle >= 10, idle + " waits for work");
         }
     }
 

@@ -80,7 +80,7 @@ public final class Emit {
     static Slot slot(Thread thread, boolean virtual) {
         Slot slot = SLOTS.get();
         if (slot == null) {
-            slot = new Slot(Native.gettid(), virtual ? carrierId() : threadId(thread));
+            slot = new Slot(Native.gettid(), virtual ? carrierId() : threadId(thread), Native.atWork());
             SLOTS.set(slot);
         }
         return slot;
@@ -165,6 +165,9 @@ public final class Emit {
         // A span is named after the place of its begin, which no other event has.
         long place = slot.at - s.address + slot.unique;
         store(slot, now, type, c, type == Type.SPAN_BEGIN ? a | place : a, b);
+        if ((type == Type.VISIT_BEGIN || type == Type.VISIT_END) && !virtual) {
+            slot.says(type == Type.VISIT_BEGIN);
+        }
         return place;
     }
 

@@ -34,6 +34,9 @@ public final class Native {
     /** Kernel's id of the calling thread. */
     static native int gettid();
 
+    /** Address of a word of the calling kernel thread's, as long as that lives: what {@link Slot#says} whether it is at work. */
+    static native long atWork();
+
     /** CPU time of the calling kernel thread. */
     static native long cpuNanos();
 

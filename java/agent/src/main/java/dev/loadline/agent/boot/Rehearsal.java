@@ -52,16 +52,16 @@ public final class Rehearsal {
         long size = (long) CHUNKS * Session.CHUNK;
         long memory;
         try {
-            memory = U.allocateMemory(size);
+            memory = U.allocateMemory(size + Long.BYTES);
         } catch (OutOfMemoryError e) {
             return; // the probes work without
         }
         try {
-            U.setMemory(memory, size, (byte) 0);
+            U.setMemory(memory, size + Long.BYTES, (byte) 0);
             MethodNames.put(METHOD, "rehearsal");
             MethodScope methods = new MethodScope(Filters.of("**", Filters.SEPARATOR), null, false, 0);
             Session session = Session.rehearsed(memory, size, EPOCH, methods);
-            Slot slot = new Slot(0, 0);
+            Slot slot = new Slot(0, 0, memory + size);
             long end = System.nanoTime() + MOST_NS;
             for (int turn = 0; turn < TURNS && System.nanoTime() < end; turn++) {
                 Emit.to(session, true, true);
