@@ -352,6 +352,25 @@ fn a_database_that_slows_down_becomes_a_queue() {
 }
 
 #[test]
+fn what_other_threads_do_for_each_request_is_a_part_of_what_was_used() {
+    let mut seen = recorded();
+    let visitors = from_trace(&seen).expect("connections");
+    // Requests come in every other second alone, and threads of a client work for half a millisecond on each.
+    for r in &mut seen.requests {
+        let long = r.end - r.begin;
+        r.begin = 2.0 * (r.begin / 2.0).floor() + r.begin.fract();
+        r.end = r.begin + long;
+        let second = (r.begin as usize).min(seen.others[2].seconds.len() - 1);
+        seen.others[2].seconds[second] += 0.5e-3;
+        seen.others[2].bursts.push(0.5e-3);
+        seen.cpu += 0.5e-3;
+    }
+    let fit = fit(&seen, visitors).expect("the law holds");
+    let each = fit.costs.per_event[2];
+    assert!((0.4e-3..0.6e-3).contains(&each), "{each}");
+}
+
+#[test]
 fn demands_that_do_not_come_to_what_was_used_are_refused() {
     let mut seen = recorded();
     seen.cpu *= 1.06;

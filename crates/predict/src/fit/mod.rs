@@ -164,7 +164,20 @@ pub fn fit(seen: &Observed, visitors: Visitors) -> Result<Fit, String> {
         + o.slept.len() as f64 * costs.woken.mean
         + costs.dispatcher_woken.mean * o.dispatcher.len() as f64
         + costs.accept.mean * o.connections as f64;
-    let demands = of_classes + of_handshakes + of_collector + of_background + of_visits;
+    // Of threads that serve no connection, what they do for each: those of a client of other services, for one.
+    let resumptions = seen.handshakes.iter().filter(|h| h.resumed).count();
+    let events = [
+        seen.handshakes.len() - resumptions,
+        resumptions,
+        seen.requests.len(),
+    ];
+    let of_events: f64 = costs
+        .per_event
+        .iter()
+        .zip(events)
+        .map(|(cpu, n)| cpu * n as f64)
+        .sum();
+    let demands = of_classes + of_handshakes + of_collector + of_background + of_events + of_visits;
     let law = demands / seen.cpu - 1.0;
     if law.abs() > UTILIZATION_LAW {
         return Err(format!(
