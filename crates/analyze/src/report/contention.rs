@@ -312,7 +312,7 @@ pub(super) fn waited_for(
 fn most_queued(db: &Connection) -> Result<String> {
     let most = rows(
         db,
-        "SELECT regexp_replace(t.name, '[0-9]+', '#', 'g') AS whose, count(*), avg(ms(g.begin_ns - g.queued_ns))
+        "SELECT regexp_replace(t.name, '[0-9]+([.][0-9]+)*', '#', 'g') AS whose, count(*), avg(ms(g.begin_ns - g.queued_ns))
          FROM segments g JOIN threads t ON t.id = g.thread JOIN spans s ON s.id = g.span
          WHERE g.queued_ns IS NOT NULL AND s.kind IN ('request', 'tls_handshake')
          GROUP BY whose ORDER BY sum(g.begin_ns - g.queued_ns) DESC, whose LIMIT 1",
