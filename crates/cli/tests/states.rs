@@ -87,11 +87,12 @@ fn a_held_monitor_is_a_wait_of_that_time_with_class_and_owner() {
     let stdout = String::from_utf8_lossy(&recorded.stdout).into_owned();
     let trace = Trace::open(out.as_ref()).expect("a finished trace");
     let db = trace.sql().expect("views");
+    // Its first: at its end it may wait for its own monitor, which whoever joins it has.
     let mut waits = db
         .prepare(
             "SELECT w.end_ns - w.begin_ns, w.class, o.name, w.begin_ns FROM waits w
              JOIN threads t ON t.id = w.thread LEFT JOIN threads o ON o.id = w.owner
-             WHERE t.name = ? AND w.kind = 'monitor_enter'",
+             WHERE t.name = ? AND w.kind = 'monitor_enter' ORDER BY w.begin_ns",
         )
         .expect("sql");
     let truth: Vec<(i64, i64)> = stdout
