@@ -135,9 +135,22 @@ impl Request {
     }
 }
 
-/// When the task that a visit is for was made; `None` if it is for none.
-fn made(b: u64) -> Option<i64> {
-    i64::try_from(b).ok().filter(|b| *b != 0)
+/// The task that a visit is for.
+#[derive(Debug, Clone, Copy)]
+struct Task {
+    /// When it was made.
+    made: i64,
+    /// When the first task of its request was: that had begun then.
+    root: i64,
+}
+
+impl Task {
+    /// Of the event that begins a visit; `None` if it is for none.
+    fn of(e: &Event) -> Option<Task> {
+        let made = i64::try_from(e.b).ok().filter(|b| *b != 0)?;
+        let root = made - (i64::from(e.c) << 10);
+        Some(Task { made, root })
+    }
 }
 
 /// Builds all spans from events in the order of time.
@@ -198,7 +211,7 @@ impl<'a> Builder<'a> {
             ev::CONN_OPEN => self.connection_opens(e, thread, ts),
             ev::CONN_CLOSE => self.connection_closes(e.a, thread, ts),
             ev::QUEUED => self.queued(e.a, thread, ts),
-            ev::VISIT_BEGIN => self.visit_begins(e.a, made(e.b), thread, ts),
+            ev::VISIT_BEGIN => self.visit_begins(e.a, Task::of(e), thread, ts),
             ev::VISIT_END => self.visit_ends(e.a, thread, ts),
             ev::TLS_ENTER => self.tls_step_begins(thread, ts),
             ev::TLS_EXIT => self.tls_step_ends(e.b as i64, thread, ts),

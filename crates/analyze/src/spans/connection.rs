@@ -4,7 +4,7 @@ use loadline_trace::spool::agent::Event;
 
 use super::followers::Follower;
 use super::gaps::Alone;
-use super::{Builder, Kind, Name, Part, Request};
+use super::{Builder, Kind, Name, Part, Request, Task};
 
 /// How long after a connection was first heard of its opening may still be reported: the
 /// accepting thread writes its event after it has handed the connection on.
@@ -149,9 +149,8 @@ impl Builder<'_> {
         }
     }
 
-    /// `made`: of a visit for a task, when that was made in the midst of another visit. It is one only if it goes on with
-    /// the request that was there then.
-    pub(super) fn visit_begins(&mut self, key: u64, made: Option<i64>, thread: u32, ts: i64) {
+    /// One for a task is a visit only if it goes on with the request that was there when the first task of it was made.
+    pub(super) fn visit_begins(&mut self, key: u64, task: Option<Task>, thread: u32, ts: i64) {
         if let Some(visit) = self.actor(thread).visit.as_mut().filter(|v| v.key == key) {
             visit.depth += 1; // HTTP/2: a stream that is served by who reads the connection
             return;
@@ -163,21 +162,21 @@ impl Builder<'_> {
             self.piece(r, thread, ts);
             self.end_request(r, thread, ts, None);
         }
-        if made.is_some() && !self.connections.contains_key(&key) {
+        if task.is_some() && !self.connections.contains_key(&key) {
             return; // closed since then
         }
         self.known(key, thread, ts);
-        let resumed = self.resumed(key, made);
+        let resumed = self.resumed(key, task);
         let c = self.known(key, thread, ts);
         // A task lay in its executor's queue from when it was made.
-        let (connection, queued) = (c.span, made.or(c.queued));
-        let follows = resumed.is_none() && self.follow(key, thread, ts, made, queued);
-        if made.is_some() && resumed.is_none() && !follows {
+        let (connection, queued) = (c.span, task.map(|t| t.made).or(c.queued));
+        let follows = resumed.is_none() && self.follow(key, thread, ts, task, queued);
+        if task.is_some() && resumed.is_none() && !follows {
             return;
         }
         let c = self.known(key, thread, ts);
         c.visitors.push(thread);
-        if made.is_none() {
+        if task.is_none() {
             c.queued = None;
         }
         let visit = Visit {
@@ -187,7 +186,7 @@ impl Builder<'_> {
             queued,
             depth: 1,
             fresh: resumed.is_none(),
-            is_task: made.is_some(),
+            is_task: task.is_some(),
         };
         let actor = self.actor(thread);
         actor.visit = Some(visit);
@@ -201,13 +200,13 @@ impl Builder<'_> {
     }
 
     /// The suspended request that a visit takes up. With several at a time nobody can tell which of them goes on with which.
-    fn resumed(&mut self, key: u64, made: Option<i64>) -> Option<Request> {
+    fn resumed(&mut self, key: u64, task: Option<Task>) -> Option<Request> {
         let c = self.connections.get_mut(&key)?;
         let [only] = c.suspended[..] else {
             return None;
         };
         let began = self.spans[only.span as usize].begin_ns;
-        let may = c.visitors.is_empty() && made.is_none_or(|made| began <= made);
+        let may = c.visitors.is_empty() && task.is_none_or(|t| began <= t.root);
         may.then(|| c.suspended.pop())?
     }
 

@@ -5,7 +5,7 @@
 //! the request is its own from its begin on, once the one before has left without having ended it. Where that
 //! one ends the request itself, the task was something on the side.
 
-use super::{Builder, Request};
+use super::{Builder, Request, Task};
 
 /// An actor that came to a connection while another was at its only request.
 #[derive(Debug, Clone, Copy)]
@@ -19,21 +19,21 @@ pub(super) struct Follower {
 }
 
 impl Builder<'_> {
-    /// An actor begins to visit a connection, for a task if `task`: it follows who is at the request, if it may.
-    /// A task goes on with a request that had begun when it was made.
+    /// An actor begins to visit a connection: it follows who is at the request, if it may. A task goes on with a request that
+    /// had begun when the first task of it was made; the server's own thread, with one that a task is at.
     pub(super) fn follow(
         &mut self,
         key: u64,
         thread: u32,
         ts: i64,
-        made: Option<i64>,
+        task: Option<Task>,
         queued: Option<i64>,
     ) -> bool {
         let Some((holder, r)) = self.held_by(key) else {
             return false;
         };
-        let may = match made {
-            Some(made) => self.spans[r.span as usize].begin_ns <= made,
+        let may = match task {
+            Some(task) => self.spans[r.span as usize].begin_ns <= task.root,
             None => self.actors[holder as usize]
                 .visit
                 .is_some_and(|v| v.is_task),

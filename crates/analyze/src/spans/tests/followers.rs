@@ -91,6 +91,23 @@ fn a_task_of_a_request_that_is_over_goes_on_with_no_other() {
 }
 
 #[test]
+fn a_task_of_a_task_goes_on_with_the_request_of_the_first_alone() {
+    let (requests, pieces) = with_a_task(&[
+        (3, 110, ev::REQUEST_END, 0, 0, 0),
+        (3, 111, ev::VISIT_END, K, 0, 0),
+        (3, 120, ev::VISIT_BEGIN, K, 0, 0),
+        (3, 121, ev::REQUEST, 0, 0, 5),
+        (3, 130, ev::VISIT_END, K, 0, 0),
+        (4, 140, ev::VISIT_BEGIN, K, 135, 1), // 1024 ns after the first
+        (4, 150, ev::VISIT_END, K, 0, 0),
+        (3, 160, ev::VISIT_BEGIN, K, 0, 0),
+        (3, 170, ev::REQUEST_END, 0, 0, 0),
+    ]);
+    assert_eq!(requests, [(100, 110), (120, 170)]);
+    assert_eq!(pieces, [(3, 100, 110), (3, 120, 130), (3, 160, 170)]);
+}
+
+#[test]
 fn whoever_a_task_hands_a_request_to_has_it_before_the_task_has_ended() {
     let (requests, pieces) = with_a_task(&[
         (3, 108, ev::VISIT_END, K, 0, 0),

@@ -235,7 +235,7 @@ pub mod kind {
     /// It was handed to the workers' queue: a.
     pub const QUEUED: u32 = 32;
     /// A worker begins to serve it: a = key; b = 0, or of a task that goes on with a request that another may still be at, when
-    /// it was made.
+    /// it was made, c = how long before that the first task of that request was, in units of 1024 ns.
     pub const VISIT_BEGIN: u32 = 33;
     /// The worker leaves it: a = key.
     pub const VISIT_END: u32 = 34;

@@ -19,7 +19,7 @@ final class BootClasses {
     static final List<String> NAMES = List.of(
             "Native", "Type", "Arrays", "Faults", "Slot", "Session", "Strings", "Strings$Entry", "Strings$Tail", "Identities",
             "Identities$Entry", "SqlText", "SqlCache", "SqlCache$Entry", "Numbered", "Emit", "AppProbes", "ThreadProbes",
-            "Visit", "ServerProbes", "TaskProbes", "ServletApi", "ServletProbes",
+            "Visit", "ServerProbes", "TaskProbes", "TaskProbes$Task", "ServletApi", "ServletProbes",
             "ServletProbes$Completion", "ServletProbes$Apis", "JdbcProbes", "JdbcProbes$Outermost", "CallProbes", "CallProbes$Call", "GrpcProbes", "IiopProbes", "Filters", "MethodNames",
             "MethodScope", "Calls", "MethodProbes", "Rehearsal", "Rehearsal$FullThread");
 

@@ -5,12 +5,16 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.loadline.agent.boot.Type;
 import dev.loadline.agent.programs.Grpc;
+import dev.loadline.agent.programs.JettyWeb;
+import dev.loadline.agent.testing.HttpsClient;
 import dev.loadline.agent.testing.Spool;
 import dev.loadline.agent.testing.Spool.Event;
 import dev.loadline.agent.testing.Target;
 import dev.loadline.agent.testing.TestRecorder;
 import dev.loadline.agent.testing.Way;
+import dev.loadline.agent.testing.WebTarget;
 import java.util.List;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -39,6 +43,25 @@ class GrpcIT {
             Event service20 = spool.of(Type.SERVICE_BEGIN).stream().filter(e -> e.ts() > first.ts()).findFirst().orElseThrow();
             assertEquals("shop.Stock/Ask", service20.c());
             assertEquals(spool.of(Type.SERVICE_BEGIN).size(), spool.of(Type.SERVICE_END).size());
+        }
+    }
+
+    @Test
+    void one_in_the_midst_of_a_request_is_a_part_of_that() throws Exception {
+        Way way = Way.START;
+        try (Target target = WebTarget.start(JettyWeb.class, "TLSv1.3", way.options()); TestRecorder recorder = way.recorder()) {
+            int port = Integer.parseInt(target.tell("start"));
+            recorder.record(target.pid());
+            HttpsClient client = new HttpsClient(HttpsClient.newContext(), port);
+            assertEquals(200, client.get("/nearby"));
+            client.close();
+            Thread.sleep(200); // the server is done with it
+            Spool spool = recorder.stop();
+            assertEquals(List.of("GET /nearby"), spool.of(Type.REQUEST).stream().map(Event::c).toList());
+            assertEquals(1, spool.of(Type.CALL_BEGIN).size());
+            assertEquals(1, spool.of(Type.CONN_OPEN).size());
+            assertEquals(1, spool.of(Type.REQUEST_END).size());
+            assertEquals(List.of(200L), spool.of(Type.STATUS).stream().map(Event::b).toList());
         }
     }
 }

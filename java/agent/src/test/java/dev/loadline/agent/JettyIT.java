@@ -78,7 +78,7 @@ class JettyIT {
         try (Target target = WebTarget.start(JettyWeb.class, "TLSv1.3", way.options()); TestRecorder recorder = way.recorder()) {
             int port = Integer.parseInt(target.tell("start"));
             recorder.record(target.pid());
-            Executors.assertVisited(recorder, port);
+            ExecutorVisits.assertVisited(recorder, port);
         }
     }
 

@@ -89,7 +89,7 @@ class NettyIT {
         Event end = story.first(Type.REQUEST_END);
         List<Event> pool = inPool(story);
         assertEquals(List.of(Type.VISIT_BEGIN, Type.VISIT_END), pool.stream().map(Event::type).toList(), story.events.toString());
-        Executors.assertMadeIn(pool.get(0), request);
+        ExecutorVisits.assertMadeIn(pool.get(0), request);
         assertTrue(pool.get(0).ts() < end.ts() && pool.get(1).ts() > end.ts());
     }
 
@@ -121,7 +121,7 @@ class NettyIT {
         List<Event> back = story.events.stream()
                 .filter(e -> e.type() == Type.VISIT_BEGIN && e.tid() == story.first(Type.REQUEST).tid() && e.ts() > pool.ts() && e.b() != 0).toList();
         assertEquals(1, back.size(), story.events.toString());
-        Executors.assertMadeIn(back.get(0), pool);
+        ExecutorVisits.assertMadeIn(back.get(0), pool);
         assertTrue(back.get(0).ts() <= story.first(Type.STATUS).ts());
     }
 

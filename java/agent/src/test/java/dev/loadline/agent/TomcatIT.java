@@ -114,7 +114,7 @@ class TomcatIT {
                 TestRecorder recorder = way.recorder()) {
             int port = Integer.parseInt(target.tell("start"));
             recorder.record(target.pid());
-            Executors.assertVisited(recorder, port);
+            ExecutorVisits.assertVisited(recorder, port);
         }
     }
 

@@ -28,7 +28,7 @@ public final class CallProbes {
     }
 
     public static int begin(String scheme, String authority) {
-        return Emit.server() == null ? 0 : begin((Object) (scheme + "://" + authority));
+        return Emit.server() == null ? 0 : beginNamed(scheme + "://" + authority);
     }
 
     private static int begin(String scheme, String host, int port) {
@@ -36,7 +36,7 @@ public final class CallProbes {
     }
 
     /** A service by what it is called, or null. */
-    public static int begin(Object service) {
+    public static int beginNamed(Object service) {
         Session s = Emit.server();
         if (s == null) {
             return 0;

@@ -6,21 +6,53 @@ public final class GrpcProbes {
     private static final int[] STATUS = {
         200, 499, 500, 400, 504, 404, 409, 403, 429, 400, 409, 400, 501, 500, 503, 500, 401,
     };
+    private static final String BY_SERVLET = "io.grpc.servlet.";
+
+    /** Calls that are requests of their own. */
+    private static final Identities TOLD = new Identities();
 
     private GrpcProbes() {}
 
-    /** @param method {@code package.Service/Method} */
-    public static void arrived(Object call, String method) {
-        if (Emit.server() != null) {
-            ServerProbes.connectionOpen(call, null, 0);
-            long visit = ServerProbes.visitBegin(call);
-            ServerProbes.request("POST", "/" + method);
-            ServerProbes.visitEnd(visit);
+    /**
+     * A call that a servlet brings, or that is made in this process in the midst of a request, is a part of that.
+     *
+     * @param method {@code package.Service/Method}
+     */
+    public static void arrived(Object call, Object stream, String method) {
+        if (Emit.server() == null) {
+            return;
         }
+        Visit around = Visit.current();
+        if (around != null && !around.leaves || stream.getClass().getName().startsWith(BY_SERVLET)) {
+            return;
+        }
+        TOLD.put(call, 1);
+        ServerProbes.connectionOpen(call, null, 0);
+        long visit = ServerProbes.visitBegin(call);
+        ServerProbes.request("POST", "/" + method);
+        ServerProbes.visitEnd(visit);
+    }
+
+    private static boolean isTold(Object call) {
+        return Emit.server() != null && TOLD.get(call) != 0;
+    }
+
+    /** The application's code is called for it. */
+    public static long visitBegin(Object call) {
+        return isTold(call) ? ServerProbes.visitBegin(call) : 0;
     }
 
     /** The server has answered a call with this code; it may be in the midst of a visit to it. */
     public static void answered(Object call, int code) {
-        ServerProbes.answersInPart(call, code >= 0 && code < STATUS.length ? STATUS[code] : 500, true);
+        if (isTold(call)) {
+            ServerProbes.answersInPart(call, code >= 0 && code < STATUS.length ? STATUS[code] : 500, true);
+        }
+    }
+
+    /** The transport is done with it, however it ended. */
+    public static void closed(Object call) {
+        if (isTold(call)) {
+            ServerProbes.connectionClose(call);
+        }
     }
 }

@@ -16,29 +16,52 @@ final class Identities {
     private static final int SETS = 1 << 14;
     private static final Unsafe U = Unsafe.getUnsafe();
 
+    private final int sets;
     /** A place's hash may be another's than its entry's for a moment: the entry decides. */
-    private final int[] hashes = new int[SETS * WAYS];
+    private final int[] hashes;
 
-    private final Entry[] table = new Entry[SETS * WAYS];
+    private final Entry[] table;
 
-    long get(Object key) {
+    Identities() {
+        this(SETS);
+    }
+
+    /** @param sets a power of two */
+    Identities(int sets) {
+        this.sets = sets;
+        hashes = new int[sets * WAYS];
+        table = new Entry[sets * WAYS];
+    }
+
+    int get(Object key) {
+        Entry entry = entry(key);
+        return entry == null ? 0 : entry.value;
+    }
+
+    /** What is remembered of an object, or null. */
+    Entry entry(Object key) {
         int hash = System.identityHashCode(key);
         int first = first(hash);
         for (int i = first; i < first + WAYS; i++) {
             if (hashes[i] == hash) {
                 Entry entry = at(i);
                 if (entry != null && entry.refersTo(key)) {
-                    return entry.value;
+                    return entry;
                 }
             }
         }
-        return 0;
+        return null;
     }
 
-    void put(Object key, long value) {
+    void put(Object key, int value) {
+        put(key, new Entry(key, value));
+    }
+
+    /** @param entry of this object */
+    void put(Object key, Entry entry) {
         int hash = System.identityHashCode(key);
         int place = place(hash);
-        U.putReferenceRelease(table, Arrays.element(place), new Entry(key, value));
+        U.putReferenceRelease(table, Arrays.element(place), entry);
         hashes[place] = hash;
     }
 
@@ -67,8 +90,8 @@ final class Identities {
         return first + (start & WAYS - 1);
     }
 
-    private static int first(int hash) {
-        return ((hash ^ hash >>> 14) & SETS - 1) * WAYS;
+    private int first(int hash) {
+        return ((hash ^ hash >>> 14) & sets - 1) * WAYS;
     }
 
     private Entry at(int i) {
@@ -76,10 +99,10 @@ final class Identities {
     }
 
     /** An object that may go, and its number. */
-    static final class Entry extends WeakReference<Object> {
-        final long value;
+    static class Entry extends WeakReference<Object> {
+        final int value;
 
-        Entry(Object key, long value) {
+        Entry(Object key, int value) {
             super(key);
             this.value = value;
         }

@@ -24,7 +24,7 @@ public final class IiopProbes {
             return 0;
         }
         OPERATION.remove();
-        return CallProbes.begin((Object) operation);
+        return CallProbes.beginNamed(operation);
     }
 
     /** A skeleton is given a request. */

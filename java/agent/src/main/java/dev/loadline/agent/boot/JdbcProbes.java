@@ -104,7 +104,7 @@ public final class JdbcProbes {
         if (in.sql == s.epoch) {
             return 0;
         }
-        int id = sql == null ? (int) s.identities.get(statement) : s.sql.id(sql, s.strings);
+        int id = sql == null ? s.identities.get(statement) : s.sql.id(sql, s.strings);
         Emit.write(s, Type.SQL_BEGIN, id, 0, 0);
         return in.sql = s.epoch;
     }
@@ -117,7 +117,7 @@ public final class JdbcProbes {
     }
 
     private static int poolName(Session s, Object dataSource) {
-        int known = (int) s.identities.get(dataSource);
+        int known = s.identities.get(dataSource);
         if (known != 0) {
             return known;
         }

@@ -34,7 +34,7 @@ public final class Native {
     /** Kernel's id of the calling thread. */
     static native int gettid();
 
-    /** Address of a word of the calling kernel thread's, as long as that lives: what {@link Slot#says} whether it is at work. */
+    /** Address of a word of the calling kernel thread's, as long as that lives, in which {@link Slot#says} tells whether it is at work. */
     static native long atWork();
 
     /** CPU time of the calling kernel thread. */

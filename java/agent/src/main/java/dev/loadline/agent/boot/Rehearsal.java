@@ -36,6 +36,9 @@ public final class Rehearsal {
 
     private static final URI SERVICE = URI.create("http://rehearsal:1/");
 
+    /** One in which there is never room. */
+    private static final Identities CROWDED = new Identities(1);
+
     private static boolean done;
 
     private Rehearsal() {}
@@ -109,6 +112,7 @@ public final class Rehearsal {
             int service = ServerProbes.serviceBegin(name);
             statement(connection, name);
             call(name);
+            crowd(isRare);
             application(name);
             ServerProbes.serviceEnd(service);
             ServerProbes.status(200);
@@ -192,6 +196,16 @@ public final class Rehearsal {
         ServerProbes.connectionClose(connection);
     }
 
+    /** Where places are taken, by objects that are there and by one that has gone: in a recording that is so after a while alone. */
+    private static void crowd(boolean goes) {
+        Object one = new Object();
+        CROWDED.put(one, 1);
+        if (CROWDED.get(one) == 1 && goes) {
+            CROWDED.entry(one).clear();
+        }
+        CROWDED.put(one, 2);
+    }
+
     /** Made by who waits for it, by an event loop, in no visit; run once, and again; and what is no task. */
     private static void tasks(Object connection) {
         Object task = new Object();
@@ -254,13 +268,19 @@ public final class Rehearsal {
 
     private static void grpc() {
         Object call = new Object();
-        GrpcProbes.arrived(call, "rehearsal/Call");
-        long visit = ServerProbes.visitBegin(call);
+        ServerProbes.visitEnd(GrpcProbes.visitBegin(call)); // which is not told
+        GrpcProbes.answered(call, 0);
+        GrpcProbes.closed(call);
+        GrpcProbes.arrived(call, call, "rehearsal/Call");
+        long visit = GrpcProbes.visitBegin(call);
         ServerProbes.serviceEnd(ServerProbes.serviceBegin("rehearsal/Call"));
         GrpcProbes.answered(call, 0);
         GrpcProbes.answered(call, -1);
         ServerProbes.visitEnd(visit);
-        ServerProbes.connectionClose(call);
+        GrpcProbes.closed(call);
+        visit = ServerProbes.visitBegin(call); // a request that calls in this process
+        GrpcProbes.arrived(new Object(), call, "rehearsal/Call");
+        ServerProbes.visitEnd(visit);
     }
 
     /** A method that calls another. */
@@ -290,7 +310,7 @@ public final class Rehearsal {
 
     /** One within another. */
     private static void call(String name) {
-        int call = CallProbes.begin((Object) name);
+        int call = CallProbes.beginNamed(name);
         CallProbes.end(CallProbes.begin(SERVICE));
         CallProbes.end(call);
         IiopProbes.asked(name);

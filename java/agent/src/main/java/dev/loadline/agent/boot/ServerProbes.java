@@ -79,7 +79,7 @@ public final class ServerProbes {
      */
     public static long visitBegin(Object wrapper) {
         Session s = Emit.server();
-        return s == null || wrapper == null ? 0 : visitBegin(s, key(wrapper), 0);
+        return s == null || wrapper == null ? 0 : visitBegin(s, key(wrapper), 0, 0);
     }
 
     /** The same of an event loop's: it leaves to others what it makes a task of. */
@@ -99,15 +99,18 @@ public final class ServerProbes {
         }
     }
 
-    /** @param made of a visit for a task, when that was made; else 0 */
-    static long visitBegin(Session s, long key, long made) {
+    /**
+     * @param made of a visit for a task, when that was made; else 0
+     * @param since how long before that the first task of its request was made, in units of 1024 ns
+     */
+    static long visitBegin(Session s, long key, long made, int since) {
         long id = Visit.id(s.epoch, key);
         Visit current = Visit.own();
         if (current.id == id) {
             return 0;
         }
         current.begin(id);
-        Emit.write(s, Type.VISIT_BEGIN, 0, key, made);
+        Emit.write(s, Type.VISIT_BEGIN, since, key, made);
         return id;
     }
 

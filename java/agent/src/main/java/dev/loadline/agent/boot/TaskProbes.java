@@ -2,14 +2,10 @@ package dev.loadline.agent.boot;
 
 /** Called from executors and from what they run: a task that is made in the midst of a visit is one to the same connection. */
 public final class TaskProbes {
-    /** Of what is remembered of a task, beside the connection's key: an executor has run it. */
-    private static final long WAS_RUN = 1L << 31;
-    /** The unit of when it was made, of which 32 bits are remembered: an hour, in microseconds of 1024 ns. */
-    private static final int MADE_UNIT = 10;
+    /** The unit of how long before a task the first one of its request was made, as a shift of ns. */
+    private static final int ROOT_UNIT = 10;
 
-    private static final int MADE_SHIFT = 32;
-
-    /** Of tasks, when they were made and the connection's key; made when there is the first. A race makes two, and one forgets a task. */
+    /** Made when there is the first task. A race makes two, and one forgets a task. */
     private static volatile Identities carried;
 
     private TaskProbes() {}
@@ -21,8 +17,8 @@ public final class TaskProbes {
      */
     public static void carry(Object task) {
         Visit visit = visitThatIsLeft();
-        if (visit != null && carried.get(task) == 0) {
-            carried.put(task, made(visit));
+        if (visit != null && carried.entry(task) == null) {
+            carried.put(task, new Task(task, visit));
         }
     }
 
@@ -30,7 +26,7 @@ public final class TaskProbes {
     public static void carryAgain(Object task) {
         Visit visit = visitThatIsLeft();
         if (visit != null) {
-            carried.put(task, made(visit));
+            carried.put(task, new Task(task, visit));
         }
     }
 
@@ -47,41 +43,35 @@ public final class TaskProbes {
         return visit;
     }
 
-    /** What is remembered of a task that is made now. */
-    private static long made(Visit visit) {
-        return System.nanoTime() >>> MADE_UNIT << MADE_SHIFT | visit.id & Visit.KEY;
+    private static Task known(Object task) {
+        Identities all = Emit.server() == null ? null : carried;
+        return all == null ? null : (Task) all.entry(task);
     }
 
     /** Such a task is run: a visit to the connection that it was made for; 0 if it is not known. */
     public static long runBegin(Object task) {
-        Session s = Emit.server();
-        Identities known = carried;
-        return s == null || known == null ? 0 : runBegin(s, known.get(task));
+        Task known = known(task);
+        return known == null ? 0 : visitBegin(known);
     }
 
-    private static long runBegin(Session s, long task) {
-        long key = task & Visit.KEY;
-        if (key == 0) {
-            return 0;
-        }
-        long now = System.nanoTime();
-        long age = (now >>> MADE_UNIT) - (task >>> MADE_SHIFT) & 0xFFFF_FFFFL;
-        // Never before it was made, when the request had begun: up to two units later.
-        long visit = ServerProbes.visitBegin(s, key, Math.min(now, now - (age - 1 << MADE_UNIT)));
+    private static long visitBegin(Task task) {
+        Session s = Emit.server();
+        int since = (int) Math.min(task.made - task.root >>> ROOT_UNIT, Integer.MAX_VALUE);
+        long visit = s == null ? 0 : ServerProbes.visitBegin(s, task.value, task.made, since);
         if (visit != 0) {
-            Visit.own().leaves = true;
+            Visit own = Visit.own();
+            own.leaves = true;
+            own.root = task.root;
         }
         return visit;
     }
 
     /** An executor is about to run a task; {@link #ends} follows. */
     public static void begins(Object task) {
-        Session s = Emit.server();
-        Identities known = carried;
-        long made = s == null || known == null ? 0 : known.get(task);
-        if (made != 0 && (made & WAS_RUN) == 0) {
-            known.put(task, made | WAS_RUN);
-            long visit = runBegin(s, made);
+        Task known = known(task);
+        if (known != null && !known.wasRun) {
+            known.wasRun = true;
+            long visit = visitBegin(known);
             if (visit != 0) {
                 Visit.own().task = visit;
             }
@@ -95,6 +85,21 @@ public final class TaskProbes {
             long id = visit.task;
             visit.task = 0;
             ServerProbes.visitEnd(id);
+        }
+    }
+
+    /** What is remembered of a task, beside its connection's key. */
+    private static final class Task extends Identities.Entry {
+        final long made;
+        /** When the first task of the request was made that it is a task's task of: that request had begun then, and perhaps is over now. */
+        final long root;
+        /** An executor has run it. */
+        boolean wasRun;
+
+        Task(Object task, Visit visit) {
+            super(task, (int) (visit.id & Visit.KEY));
+            made = System.nanoTime();
+            root = visit.root == 0 ? made : visit.root;
         }
     }
 }

@@ -19,6 +19,8 @@ final class Visit {
     long handedOver;
     /** Its thread leaves what it visits for to who runs the tasks that it makes. */
     boolean leaves;
+    /** Of a visit for a task, when the first of its request was made; else 0. */
+    long root;
     /** The visit that is for the task which an executor runs here; 0 if there is none. */
     long task;
 
@@ -29,6 +31,7 @@ final class Visit {
         answered = false;
         inService = false;
         leaves = false;
+        root = 0;
     }
 
     /** The calling thread's, whether it is in one or not; null if it never was. */

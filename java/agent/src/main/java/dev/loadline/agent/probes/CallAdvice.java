@@ -42,7 +42,7 @@ final class CallAdvice {
     static final class OfHost {
         @Advice.OnMethodEnter(suppress = Throwable.class)
         static int enter(@Advice.Argument(0) Object host) {
-            return CallProbes.begin(host);
+            return CallProbes.beginNamed(host);
         }
 
         @Advice.OnMethodExit(suppress = Throwable.class, onThrowable = Throwable.class)

@@ -19,8 +19,9 @@ final class GrpcAdvice {
     /** The constructor of {@code ServerCallImpl}. */
     static final class Arrived {
         @Advice.OnMethodExit(suppress = Throwable.class)
-        static void exit(@Advice.This Object call, @Advice.FieldValue("method") Object method) {
-            GrpcProbes.arrived(call, ((MethodDescriptor<?, ?>) method).getFullMethodName());
+        static void exit(
+                @Advice.This Object call, @Advice.FieldValue("stream") Object stream, @Advice.FieldValue("method") Object method) {
+            GrpcProbes.arrived(call, stream, ((MethodDescriptor<?, ?>) method).getFullMethodName());
         }
     }
 
@@ -28,7 +29,7 @@ final class GrpcAdvice {
     static final class Visit {
         @Advice.OnMethodEnter(suppress = Throwable.class)
         static long enter(@Advice.FieldValue("call") Object call, @Advice.Local("service") int service) {
-            long visit = ServerProbes.visitBegin(call);
+            long visit = GrpcProbes.visitBegin(call);
             service = visit == 0 ? 0 : ServerProbes.serviceBegin(((ServerCall<?, ?>) call).getMethodDescriptor().getFullMethodName());
             return visit;
         }
@@ -54,7 +55,7 @@ final class GrpcAdvice {
     static final class Closed {
         @Advice.OnMethodExit(suppress = Throwable.class, onThrowable = Throwable.class)
         static void exit(@Advice.FieldValue("call") Object call) {
-            ServerProbes.connectionClose(call);
+            GrpcProbes.closed(call);
         }
     }
 

@@ -57,7 +57,7 @@ class IdentitiesTest {
     private int remembered(List<Object> objects) {
         int known = 0;
         for (int i = 0; i < objects.size(); i++) {
-            long number = identities.get(objects.get(i));
+            int number = identities.get(objects.get(i));
             assertTrue(number == 0 || number == i + 1, "another's");
             known += number == 0 ? 0 : 1;
         }

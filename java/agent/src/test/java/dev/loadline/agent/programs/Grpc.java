@@ -2,6 +2,7 @@ package dev.loadline.agent.programs;
 
 import dev.loadline.agent.testing.Program;
 import io.grpc.CallOptions;
+import io.grpc.Channel;
 import io.grpc.ManagedChannel;
 import io.grpc.MethodDescriptor;
 import io.grpc.MethodDescriptor.Marshaller;
@@ -43,21 +44,28 @@ public final class Grpc extends Program {
     private final ManagedChannel channel;
 
     private Grpc() throws IOException {
-        server = NettyServerBuilder.forPort(0).addService(ServerServiceDefinition.builder("shop.Stock")
-                .addMethod(ASK, ServerCalls.<String, String>asyncUnaryCall((asked, answer) -> {
-                    try {
-                        Thread.sleep(20);
-                    } catch (InterruptedException e) {
-                        throw new IllegalStateException(e);
-                    }
-                    if (asked.equals("nothing")) {
-                        answer.onError(Status.NOT_FOUND.asRuntimeException());
-                    } else {
-                        answer.onNext(asked);
-                        answer.onCompleted();
-                    }
-                })).build()).build().start();
+        server = NettyServerBuilder.forPort(0).addService(service()).build().start();
         channel = NettyChannelBuilder.forAddress("127.0.0.1", server.getPort()).usePlaintext().build();
+    }
+
+    static ServerServiceDefinition service() {
+        return ServerServiceDefinition.builder("shop.Stock").addMethod(ASK, ServerCalls.<String, String>asyncUnaryCall((asked, answer) -> {
+            try {
+                Thread.sleep(20);
+            } catch (InterruptedException e) {
+                throw new IllegalStateException(e);
+            }
+            if (asked.equals("nothing")) {
+                answer.onError(Status.NOT_FOUND.asRuntimeException());
+            } else {
+                answer.onNext(asked);
+                answer.onCompleted();
+            }
+        })).build();
+    }
+
+    static String ask(Channel channel, String what) {
+        return ClientCalls.blockingUnaryCall(channel, ASK, CallOptions.DEFAULT, what);
     }
 
     public static void main(String[] arguments) throws Exception {
@@ -70,7 +78,7 @@ public final class Grpc extends Program {
             return String.valueOf(server.getPort());
         }
         try {
-            return ClientCalls.blockingUnaryCall(channel, ASK, CallOptions.DEFAULT, command);
+            return ask(channel, command);
         } catch (StatusRuntimeException e) {
             return e.getStatus().getCode().name();
         }

@@ -59,6 +59,7 @@ public final class JettyWeb extends Program {
         add(context, "hello", new Hello());
         add(context, "later", new Later());
         add(context, "pooled", new Pooled());
+        add(context, "nearby", new AsksNearby());
         add(context, "calls", new Calls(connector));
         server.setHandler(context);
         server.start();

@@ -11,8 +11,8 @@ import dev.loadline.agent.testing.TestRecorder;
 import java.util.List;
 
 /** What is told of requests that go on in executors. */
-final class Executors {
-    private Executors() {}
+final class ExecutorVisits {
+    private ExecutorVisits() {}
 
     /** Asks for a page of {@code Pooled}: the task that it waits for is no visit, the one that it leaves its request to is. */
     static void assertVisited(TestRecorder recorder, int port) throws Exception {
