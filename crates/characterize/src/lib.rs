@@ -23,12 +23,13 @@
 //!
 //! Without I/O, tested alone: `plan` (which points, how long), `step` (what comes next), `search` (the load line by bisection),
 //! `level` (all runs at one load, with intervals), `curve` (knee and peak), `warming` (when the server is warm), `verdict`
-//! (what limits), `render`. Thin: `run`, which starts
+//! (what limits, one of `limit`), `render`. Thin: `run`, which starts
 //! the server and, as child processes of this same binary, the load generator and the recorder.
 
 mod curve;
 mod guarded;
 mod level;
+mod limit;
 mod measured;
 mod objective;
 mod plan;

@@ -13,6 +13,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::curve::Curve;
+use crate::limit::Limit;
 use crate::measured::Point;
 use crate::search::Judgement;
 use crate::traced::Side;
@@ -24,44 +25,6 @@ const SATURATED: f64 = 0.85;
 const NOTABLE: f64 = 0.05;
 /// Speed-up per CPU below which another one hardly helps.
 const SCALES: f64 = 1.2;
-
-/// What limits.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Limit {
-    /// The server's CPUs.
-    Cpu,
-    /// Its CPUs, used by others.
-    SharedCpu,
-    /// The garbage collector.
-    Gc,
-    /// Another process: a database.
-    Process,
-    /// A lock.
-    Lock,
-    /// A pool of connections.
-    Pool,
-    /// The database, as seen from the server.
-    Database,
-    /// Another service that it calls.
-    Service,
-    /// Worker threads.
-    Worker,
-    /// Permits of a semaphore, or pooled objects, that requests give each other.
-    Permits,
-    /// The queue of connections to accept.
-    Accept,
-    /// Files.
-    File,
-    /// Safepoints that are no collections.
-    Safepoint,
-    /// The load generator: nothing is known of the server's limit.
-    Generator,
-    /// The load never reached a limit.
-    None,
-    /// Figures do not tell.
-    Unknown,
-}
 
 /// The conclusion for one CPU count.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -177,7 +140,7 @@ fn limit(n: u32, points: &[Point], curve: &Curve, above: Option<&Side>) -> Verdi
         };
         says(limit, more, format!("above the load line, {said}{used}"))
     };
-    let named = above.map(|side| (named(&side.limit), side));
+    let named = above.map(|side| (Limit::named(&side.limit), side));
     if let Some((limit, side)) = named
         && !matches!(limit, Limit::Cpu | Limit::Unknown)
     {
@@ -251,24 +214,6 @@ fn limit(n: u32, points: &[Point], curve: &Curve, above: Option<&Side>) -> Verdi
             None,
             format!("what the limit is, only a trace could tell{used}"),
         ),
-    }
-}
-
-/// The diagnosis's word for a limit.
-fn named(limit: &str) -> Limit {
-    match limit {
-        "lock" => Limit::Lock,
-        "pool" => Limit::Pool,
-        "database" => Limit::Database,
-        "service" => Limit::Service,
-        "worker" => Limit::Worker,
-        "permits" => Limit::Permits,
-        "accept" => Limit::Accept,
-        "file" => Limit::File,
-        "gc" => Limit::Gc,
-        "safepoint" => Limit::Safepoint,
-        "cpu" => Limit::Cpu,
-        _ => Limit::Unknown,
     }
 }
 
