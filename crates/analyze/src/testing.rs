@@ -295,7 +295,23 @@ pub struct Recording {
     pub session: Session,
 }
 
+/// What a query says of a trace, as text; nothing for null.
+pub fn answer(trace: &Trace, sql: &str) -> Vec<Vec<String>> {
+    let found = crate::query::run(trace, sql).unwrap_or_else(|e| panic!("{sql}: {e}"));
+    let row = |r: Vec<Option<String>>| r.into_iter().map(Option::unwrap_or_default).collect();
+    found.rows.into_iter().map(row).collect()
+}
+
 impl Recording {
+    /// The trace that is made of it, and the directory that it goes with.
+    pub fn traced(&self) -> (tempfile::TempDir, Trace) {
+        let dir = tempfile::tempdir().expect("a directory");
+        self.write(dir.path()).expect("spools");
+        crate::build(dir.path(), false, &mut |_, _| {}).expect("a trace");
+        let trace = Trace::open(dir.path()).expect("it opens");
+        (dir, trace)
+    }
+
     /// A recording of all levels from `begin` to `end`.
     pub fn new(begin: i64, end: i64) -> Recording {
         let on = Level {

@@ -1,7 +1,7 @@
 //! A request that calls another service, once by a thread that reads the answer and once by one that another tells of it.
 
-use loadline_analyze::testing::{KernelSpool, Recording};
-use loadline_analyze::{build, diagnose, query, report};
+use loadline_analyze::testing::{KernelSpool, Recording, answer};
+use loadline_analyze::{diagnose, report};
 use loadline_trace::Trace;
 use loadline_trace::spool::agent::kind as ev;
 use loadline_trace::spool::kernel::{LEFT_BLOCKED, LEFT_RUNNABLE};
@@ -52,17 +52,7 @@ fn recorded(redact: bool) -> (tempfile::TempDir, Trace) {
     a.event(11, 291 * MS, ev::STATUS, 0, 200, "");
     a.event(11, 298 * MS, ev::REQUEST_END, 0, 0, "");
     a.event(11, 299 * MS, ev::VISIT_END, 7, 0, "");
-    let dir = tempfile::tempdir().expect("a directory");
-    r.write(dir.path()).expect("spools");
-    build(dir.path(), false, &mut |_, _| {}).expect("a trace");
-    let trace = Trace::open(dir.path()).expect("it opens");
-    (dir, trace)
-}
-
-fn answer(trace: &Trace, sql: &str) -> Vec<Vec<String>> {
-    let found = query::run(trace, sql).unwrap_or_else(|e| panic!("{sql}: {e}"));
-    let row = |r: Vec<Option<String>>| r.into_iter().map(Option::unwrap_or_default).collect();
-    found.rows.into_iter().map(row).collect()
+    r.traced()
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! A request that an event loop hands to an executor, where it waits for a permit that another request has: whose code, and whose
 //! time, it is.
 
-use loadline_analyze::testing::{KernelSpool, Recording};
-use loadline_analyze::{build, diagnose, query, report};
+use loadline_analyze::testing::{KernelSpool, Recording, answer};
+use loadline_analyze::{diagnose, report};
 use loadline_trace::Trace;
 use loadline_trace::spool::agent::kind as ev;
 use loadline_trace::spool::kernel::{LEFT_BLOCKED, LEFT_RUNNABLE};
@@ -73,17 +73,7 @@ fn recorded() -> (tempfile::TempDir, Trace) {
         a.event(11, (at + 22) * MS, ev::REQUEST_END, 0, 0, "");
         a.event(11, (at + 23) * MS, ev::VISIT_END, key, 0, "");
     }
-    let dir = tempfile::tempdir().expect("a directory");
-    r.write(dir.path()).expect("spools");
-    build(dir.path(), false, &mut |_, _| {}).expect("a trace");
-    let trace = Trace::open(dir.path()).expect("it opens");
-    (dir, trace)
-}
-
-fn answer(trace: &Trace, sql: &str) -> Vec<Vec<String>> {
-    let found = query::run(trace, sql).unwrap_or_else(|e| panic!("{sql}: {e}"));
-    let row = |r: Vec<Option<String>>| r.into_iter().map(Option::unwrap_or_default).collect();
-    found.rows.into_iter().map(row).collect()
+    r.traced()
 }
 
 #[test]

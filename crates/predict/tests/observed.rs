@@ -1,9 +1,7 @@
 //! What is read from a trace, on a few threads whose every interval is known.
 
-use loadline_analyze::build;
 use loadline_analyze::testing::{KernelSpool, Recording};
 use loadline_predict::observe::read;
-use loadline_trace::Trace;
 use loadline_trace::spool::agent::kind as ev;
 use loadline_trace::spool::kernel::{LEFT_BLOCKED, LEFT_RUNNABLE};
 
@@ -48,10 +46,8 @@ fn a_wait_for_a_lock_lasts_until_its_owner_lets_go() {
     a.event(11, 240 * MS, ev::STATUS, 0, 200, "");
     a.event(11, 250 * MS, ev::REQUEST_END, 0, 0, "");
     a.event(11, 260 * MS, ev::VISIT_END, 7, 0, "");
-    let dir = tempfile::tempdir().expect("a directory");
-    r.write(dir.path()).expect("spools");
-    build(dir.path(), false, &mut |_, _| {}).expect("a trace");
-    let seen = read(&Trace::open(dir.path()).expect("it opens")).expect("it is read");
+    let (_dir, trace) = r.traced();
+    let seen = read(&trace).expect("it is read");
     let lock = seen.locks.first().expect("a lock");
     assert_eq!((lock.class.as_str(), lock.waits.len()), ("shop.Cache", 1));
     let w = &lock.waits[0];
@@ -96,10 +92,8 @@ fn what_outlived_a_collection_stands_beside_the_connections_that_were_open() {
         );
         a.event(13, (at + 11) * MS, ev::GC_GENERATIONS, sizes, 100, "");
     }
-    let dir = tempfile::tempdir().expect("a directory");
-    r.write(dir.path()).expect("spools");
-    build(dir.path(), false, &mut |_, _| {}).expect("a trace");
-    let seen = read(&Trace::open(dir.path()).expect("it opens")).expect("it is read");
+    let (_dir, trace) = r.traced();
+    let seen = read(&trace).expect("it is read");
     let told: Vec<_> = seen
         .outlived
         .iter()
@@ -140,10 +134,8 @@ fn a_request_that_is_handed_over_is_counted_where_it_was_worked_on() {
     a.event(11, 271 * MS, ev::STATUS, 0, 200, "");
     a.event(11, 272 * MS, ev::REQUEST_END, 0, 0, "");
     a.event(11, 273 * MS, ev::VISIT_END, 7, 0, "");
-    let dir = tempfile::tempdir().expect("a directory");
-    r.write(dir.path()).expect("spools");
-    build(dir.path(), false, &mut |_, _| {}).expect("a trace");
-    let seen = read(&Trace::open(dir.path()).expect("it opens")).expect("it is read");
+    let (_dir, trace) = r.traced();
+    let seen = read(&trace).expect("it is read");
     let ms = |s: f64| (1e3 * s).round();
     let request = &seen.requests[0];
     assert_eq!((request.statements, ms(request.sql)), (1, 20.0));
