@@ -251,7 +251,8 @@ impl Report {
             "count", "mean", "p95", "running", "runnable", "lock", "pool", "SQL",
         ]
         .map(|n| (n, Align::Right));
-        let calls = (!self.services.is_empty()).then_some(("services", Align::Right));
+        let has_calls = self.requests.iter().any(|r| r.call_ms > 0.0);
+        let calls = has_calls.then_some(("services", Align::Right));
         let mut table = Table::new([("", Align::Left)].into_iter().chain(right).chain(calls));
         for r in &self.requests {
             let share = |part: f64| percent(part / r.ms.total.max(1e-9));
