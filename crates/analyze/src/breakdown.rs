@@ -1,7 +1,8 @@
 //! Where the time of connections, handshakes and requests went: a partition by phase and cause.
 //!
 //! The *phase* at a moment is the innermost of handshake, request, service, pool wait,
-//! statement and call of another service that is open on the connection; idle if none is. The *cause* is that of the thread
+//! statement and call of another service that is open on the connection; idle if none is. A call whose answer comes to whichever
+//! thread is the phase only while nothing but its answer is waited for. The *cause* is that of the thread
 //! which serves the connection at that moment. Between two visits no thread does, and the time has
 //! the cause that there is evidence for:
 //!
@@ -16,6 +17,7 @@
 //! | … is blocked otherwise: its own cause, or, if that is idle | other |
 //! | it was queued by a thread that polls nothing | other |
 //! | nobody queued it, or what that thread did is not known: in a handshake; in a request | socket; other |
+//! | … in a request that has asked another service, which has not answered | socket |
 //!
 //! Invariant: the durations of a span's rows add up to the span's.
 
@@ -24,7 +26,7 @@ use std::cell::Cell;
 use loadline_trace::tables::Breakdown;
 
 use crate::bounded::{Grouped, List, Room, Sorter};
-use crate::intervals::{Places, flatten};
+use crate::intervals::{Places, flatten, union};
 use crate::model::{Cause, Interval, State};
 use crate::spans::finish::{BySpan, within};
 use crate::spans::gaps::{Gap, With};
@@ -123,6 +125,7 @@ pub fn rows<E>(
     let gaps = BySpan::new(&from.gaps, |g| g.connection);
     let pieces_of = BySpan::new(&from.pieces, |p| p.span);
     let mut over: Vec<(i64, i64, Phase)> = Vec::new();
+    let mut asked: Vec<(i64, i64)> = Vec::new();
     for (id, s) in (0u32..).zip(spans.iter()) {
         if id.is_multiple_of(LET_GO_AFTER) {
             from.let_go();
@@ -136,9 +139,13 @@ pub fn rows<E>(
         over.clear();
         while let Some((_, i)) = inside.next_if(|(outer, _)| *outer == id) {
             let s = &spans[i as usize];
-            over.extend(Phase::of(s).map(|phase| (s.begin_ns, s.end_ns, phase)));
+            match Phase::of(s) {
+                Some(phase) => over.push((s.begin_ns, s.end_ns, phase)),
+                None => asked.push((s.begin_ns, s.end_ns)),
+            }
         }
         let phases = flatten(s.begin_ns, s.end_ns, base, &over);
+        let phases = with_asked(phases, union(std::mem::take(&mut asked)));
         let within_it = |pieces: &[Part]| within(pieces, s.begin_ns, s.end_ns);
         let pieces = match (s.kind, s.connection()) {
             (Kind::Connection, _) => within_it(visits.get(id)),
@@ -168,7 +175,7 @@ pub fn rows<E>(
 /// After so many spans the pages that were touched are let go.
 const LET_GO_AFTER: u32 = 1 << 15;
 
-/// The spans that are phases inside each connection and each request: pairs of ids, sorted.
+/// The spans that are phases, or may be, inside each connection and each request: pairs of ids, sorted.
 fn inside(spans: &List<Span>, room: &Room) -> impl Iterator<Item = (u32, u32)> {
     let mut pairs = Sorter::new(room, |pair: &(u32, u32)| *pair);
     for at in 0..spans.len() {
@@ -178,9 +185,9 @@ fn inside(spans: &List<Span>, room: &Room) -> impl Iterator<Item = (u32, u32)> {
     pairs.sorted()
 }
 
-/// Each connection or request in which a span lies that is a phase.
+/// Each connection or request in which a span lies that is a phase, or may be.
 fn each_around(spans: &[Span], at: usize, mut each: impl FnMut(u32)) {
-    if Phase::of(&spans[at]).is_none() {
+    if Phase::of(&spans[at]).is_none() && spans[at].kind != Kind::Asked {
         return;
     }
     let mut up = spans[at].parent();
@@ -193,24 +200,61 @@ fn each_around(spans: &[Span], at: usize, mut each: impl FnMut(u32)) {
     }
 }
 
+/// A phase, and whether there are calls that were asked for and not answered.
+type At = (Phase, bool);
+
+/// Phases cut where calls were asked for and answered, which are disjoint.
+fn with_asked(phases: Vec<(i64, i64, Phase)>, asked: Vec<(i64, i64)>) -> Vec<(i64, i64, At)> {
+    let mut out = Vec::with_capacity(phases.len() + 2 * asked.len());
+    let mut next = 0;
+    for (begin, end, phase) in phases {
+        let mut at = begin;
+        while at < end {
+            while asked.get(next).is_some_and(|a| a.1 <= at) {
+                next += 1;
+            }
+            let (to, open) = match asked.get(next) {
+                Some(a) if a.0 <= at => (a.1.min(end), true),
+                Some(a) => (a.0.min(end), false),
+                None => (end, false),
+            };
+            out.push((at, to, (phase, open)));
+            at = to;
+        }
+    }
+    out
+}
+
+/// What time counts as that has been found to be of a phase for a cause: while an answer has been asked for, waiting for what
+/// comes by a socket, or for nothing that is known, is waiting for that.
+fn counted((phase, asked): At, cause: Cause, presumed: bool) -> (Phase, Cause) {
+    let awaits = cause == Cause::Socket || presumed && cause == Cause::Other;
+    match phase {
+        Phase::Request | Phase::Service if asked && awaits => (Phase::Call, Cause::Socket),
+        _ => (phase, cause),
+    }
+}
+
 /// Sums by phase and cause, sorted. `phases` and `pieces` sorted and disjoint; `phases` gapless.
 fn partition(
-    phases: &[(i64, i64, Phase)],
+    phases: &[(i64, i64, At)],
     pieces: &[Part],
     gaps: &[Gap],
     doings: &Doings,
 ) -> Vec<((Phase, Cause), i64)> {
     let mut sums: Vec<((Phase, Cause), i64)> = Vec::new();
-    let mut add = |phase: Phase, cause: Cause, ns: i64| {
+    let mut add = |what: (Phase, Cause), ns: i64| {
         if ns > 0 {
-            match sums.iter_mut().find(|s| s.0 == (phase, cause)) {
+            match sums.iter_mut().find(|s| s.0 == what) {
                 Some(sum) => sum.1 += ns,
-                None => sums.push(((phase, cause), ns)),
+                None => sums.push((what, ns)),
             }
         }
     };
     let mut next = 0;
-    for &(begin, end, phase) in phases {
+    let mut awaits_since = i64::MAX;
+    for &(begin, end, what) in phases {
+        let phase = what.0;
         let mut at = begin;
         while at < end {
             match pieces.get(next) {
@@ -219,19 +263,31 @@ fn partition(
                     let to = p.end_ns.min(end);
                     // Unknown where the thread has no state.
                     doings.intervals(p.thread as usize, at, to, |i, ns| {
-                        add(phase, i.map_or(Cause::Unknown, |i| i.cause), ns);
+                        let (cause, since) =
+                            i.map_or((Cause::Unknown, end), |i| (i.cause, i.begin));
+                        // Who began to wait for an answer waits for it until it runs again.
+                        let asked = what.1 || since == awaits_since;
+                        let what = counted((phase, asked), cause, false);
+                        if asked && what.0 != phase {
+                            awaits_since = since;
+                        }
+                        add(what, ns);
                     });
                     at = to;
                 }
                 Some(p) => {
                     let to = p.begin_ns.min(end);
                     let queued = p.queued_ns().unwrap_or(to).clamp(at, to);
-                    doings.between(phase, at, queued, gaps, |cause, ns| add(phase, cause, ns));
-                    add(phase, Cause::Queue, to - queued);
+                    doings.between(phase, at, queued, gaps, |cause, ns| {
+                        add(counted(what, cause, true), ns);
+                    });
+                    add((phase, Cause::Queue), to - queued);
                     at = to;
                 }
                 None => {
-                    doings.between(phase, at, end, gaps, |cause, ns| add(phase, cause, ns));
+                    doings.between(phase, at, end, gaps, |cause, ns| {
+                        add(counted(what, cause, true), ns);
+                    });
                     at = end;
                 }
             }
@@ -319,157 +375,4 @@ impl Doings<'_> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn state(begin: i64, end: i64, cause: Cause) -> Interval {
-        Interval {
-            cause,
-            ..Interval::new(begin, end, crate::model::State::Running)
-        }
-    }
-
-    fn visit(begin: i64, end: i64, queued: Option<i64>) -> Part {
-        Part::new(0, 0, begin, end, queued)
-    }
-
-    #[test]
-    fn phases_are_in_the_order_of_their_names_and_all_documented() {
-        use Phase::*;
-        let all = [
-            Call, Idle, PoolWait, Request, Service, Sql, TlsFailed, TlsFull, TlsResumed, TlsUnknown,
-        ];
-        assert!(all.is_sorted() && all.is_sorted_by_key(|p| p.name()));
-        let mut known = loadline_trace::tables::names::PHASES;
-        known.sort_unstable();
-        assert_eq!(all.map(Phase::name), known);
-    }
-
-    #[test]
-    fn time_in_visits_has_the_threads_cause_and_time_between_them_its_own() {
-        let states = vec![vec![
-            state(0, 30, Cause::Running),
-            state(30, 100, Cause::Socket),
-        ]];
-        let phases = [(0, 50, Phase::TlsFull), (50, 100, Phase::Idle)];
-        let visits = [
-            visit(10, 20, Some(8)),
-            visit(40, 60, Some(35)),
-            visit(90, 95, None),
-        ];
-        let sums = parts(&phases, &visits, &[], &states);
-        use Cause::*;
-        assert_eq!(
-            sums,
-            [
-                ((Phase::Idle, Socket), 15),
-                ((Phase::Idle, Idle), 35),
-                ((Phase::TlsFull, Running), 10),
-                ((Phase::TlsFull, Socket), 8 + 15 + 10),
-                ((Phase::TlsFull, Queue), 2 + 5),
-            ]
-        );
-    }
-
-    #[test]
-    fn a_thread_without_states_is_unknown() {
-        let sums = parts(&[(0, 10, Phase::Request)], &[visit(0, 10, None)], &[], &[]);
-        assert_eq!(sums, [((Phase::Request, Cause::Unknown), 10)]);
-    }
-
-    const IN_POLL: u16 = 7;
-
-    /// Thread 0 serves; thread 1 polls.
-    fn parts(
-        phases: &[(i64, i64, Phase)],
-        pieces: &[Part],
-        gaps: &[Gap],
-        states: &[Vec<Interval>],
-    ) -> Vec<((Phase, Cause), i64)> {
-        let doings = Doings {
-            states: &states.into(),
-            pollers: &[false, true],
-            polls: &|i| i.syscall == IN_POLL,
-            places: &Places::new(states.len()),
-            looked: Cell::default(),
-        };
-        partition(phases, pieces, gaps, &doings)
-    }
-
-    fn gap(begin: i64, end: i64, with: With) -> Gap {
-        Gap {
-            connection: 0,
-            begin,
-            end,
-            with,
-        }
-    }
-
-    #[test]
-    fn only_while_the_poller_is_blocked_in_its_poll_has_nothing_come_from_the_peer() {
-        use Cause::*;
-        let of = |state, begin, end, cause, syscall| Interval {
-            syscall,
-            cause,
-            ..Interval::new(begin, end, state)
-        };
-        let poller = vec![
-            of(State::Blocked, 0, 40, Idle, IN_POLL),
-            of(State::Runnable, 40, 45, Runnable, 0),
-            of(State::Running, 45, 52, Running, 0),
-            of(State::Blocked, 52, 54, Lock, 0),
-            of(State::Blocked, 54, 55, Idle, 0),
-            of(State::Running, 55, 60, Running, 0),
-        ];
-        let states = [vec![], poller];
-        // Visits from 0 to 10 and from 70 on; queued at 60 by the poller.
-        let pieces = [visit(0, 10, None), visit(70, 80, Some(60))];
-        let sums = |phase, with| {
-            let gaps = [gap(10, 60, with)];
-            let mut sums = parts(&[(10, 70, phase)], &pieces, &gaps, &states);
-            sums.retain(|s| s.0.1 != Unknown);
-            sums.into_iter()
-                .map(|((_, cause), ns)| (cause, ns))
-                .collect::<Vec<_>>()
-        };
-        let shared = [
-            (Runnable, 5),
-            (Lock, 2),
-            (Socket, 30),
-            (Queue, 12 + 10),
-            (Other, 1),
-        ];
-        assert_eq!(sums(Phase::TlsFull, With::Thread(1)), shared);
-        assert_eq!(sums(Phase::Request, With::Thread(1)), shared);
-        // Queued by a thread that polls nothing: something else was waited for.
-        let of_other = [(Queue, 10), (Other, 50)];
-        assert_eq!(
-            sums(Phase::Request, With::Thread(0)),
-            [(Queue, 10), (Other, 50)]
-        );
-        let states = [vec![of(State::Running, 0, 80, Running, 0)], vec![]];
-        let gaps = [gap(10, 60, With::Thread(0))];
-        let sums = parts(&[(10, 70, Phase::TlsFull)], &pieces, &gaps, &states);
-        assert_eq!(
-            sums.iter().map(|s| (s.0.1, s.1)).collect::<Vec<_>>(),
-            of_other
-        );
-    }
-
-    #[test]
-    fn between_the_guards_marks_a_handshake_waits_for_its_turn() {
-        let gaps = [gap(10, 50, With::Admission)];
-        let pieces = [visit(0, 10, None), visit(70, 80, Some(60))];
-        let phases = [(10, 70, Phase::TlsFull)];
-        let sums = parts(&phases, &pieces, &gaps, &[]);
-        let of = |cause| ((Phase::TlsFull, cause), 10);
-        assert_eq!(
-            sums,
-            [
-                of(Cause::Socket),
-                ((Phase::TlsFull, Cause::Admission), 40),
-                of(Cause::Queue)
-            ]
-        );
-    }
-}
+mod tests;

@@ -53,6 +53,12 @@ const ANSWERS: [&str; 3] = [
     "io.grpc.stub.ClientCalls$ThreadSafeThreadlessExecutor",
 ];
 
+/// And who has asked for one before on one of these too, such as Reactor's `block()`.
+const ANSWERS_TO_ASKED: [&str; 2] = [
+    "java.util.concurrent.CountDownLatch$Sync",
+    "java.util.concurrent.FutureTask",
+];
+
 /// What is known about one thread, all sorted by begin.
 pub struct Facts<'a> {
     /// All waits of the trace; a wait's index is its id.
@@ -67,6 +73,8 @@ pub struct Facts<'a> {
     pub pool: &'a [(i64, i64)],
     /// When it called another service; disjoint.
     pub calls: &'a [(i64, i64)],
+    /// When it was at a request that had asked another service, whose answer had not come; disjoint.
+    pub asked: &'a [(i64, i64)],
     /// Pauses of the collector; disjoint.
     pub pauses: &'a [(i64, i64)],
     /// Whether a waker waits for descriptors on behalf of others, at that time.
@@ -106,6 +114,7 @@ pub struct Explainer<'a> {
     work: Cursor<'a>,
     pool: Cursor<'a>,
     calls: Cursor<'a>,
+    asked: Cursor<'a>,
     /// Waits that have begun, the innermost last.
     open: Vec<u32>,
     /// The next of the thread's own waits.
@@ -120,6 +129,7 @@ impl<'a> Explainer<'a> {
             work: Cursor::new(facts.work),
             pool: Cursor::new(facts.pool),
             calls: Cursor::new(facts.calls),
+            asked: Cursor::new(facts.asked),
             open: Vec::new(),
             next: 0,
         }
@@ -154,12 +164,13 @@ impl<'a> Explainer<'a> {
         let working = self.work.covers(i.begin);
         let in_pool = self.pool.covers(i.begin);
         let in_call = self.calls.covers(i.begin);
+        let has_asked = self.asked.covers(i.begin);
         if i.state == State::Uninterruptible {
             Cause::File
         } else if let Some(w) = wait {
             let w = &facts.waits[w as usize];
             match of_wait(i, w, working, in_pool, facts) {
-                Cause::Other if in_call && is_for_answer(w, facts) => Cause::Socket,
+                Cause::Other if is_for_answer(w, in_call, has_asked, facts) => Cause::Socket,
                 cause => cause,
             }
         } else {
@@ -190,8 +201,11 @@ fn peer_is_waited_for(i: &Interval, w: &Wait, facts: &Facts) -> bool {
     }
 }
 
-fn is_for_answer(w: &Wait, facts: &Facts) -> bool {
-    (facts.text)(w.class).is_some_and(|class| ANSWERS.contains(&&*class))
+fn is_for_answer(w: &Wait, in_call: bool, has_asked: bool, facts: &Facts) -> bool {
+    (in_call || has_asked)
+        && (facts.text)(w.class).is_some_and(|class| {
+            ANSWERS.contains(&&*class) || has_asked && ANSWERS_TO_ASKED.contains(&&*class)
+        })
 }
 
 fn idle_unless(working: bool) -> Cause {

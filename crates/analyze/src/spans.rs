@@ -172,6 +172,8 @@ pub struct Builder<'a> {
     uses: FxHashMap<u64, u32>,
     /// Named spans that are open, by their id.
     users: FxHashMap<u64, u32>,
+    /// Calls whose answers come to whichever thread, by their number.
+    asked: FxHashMap<u64, u32>,
     methods: methods::Builder,
     /// All events have been taken: what is closed now was open at the end of the recording.
     at_the_end: bool,
@@ -193,6 +195,7 @@ impl<'a> Builder<'a> {
             actors: Vec::new(),
             uses: FxHashMap::default(),
             users: FxHashMap::default(),
+            asked: FxHashMap::default(),
             methods: methods::Builder::new(cx.room),
             at_the_end: false,
         }
@@ -227,8 +230,10 @@ impl<'a> Builder<'a> {
             ev::POOL_RELEASE => self.pool_release(e.a, thread, ts),
             ev::SQL_BEGIN => self.sql_begins(e.c, thread, ts),
             ev::SQL_END => self.sql_ends(thread, ts),
-            ev::CALL_BEGIN => self.call_begins(e.c, thread, ts),
-            ev::CALL_END => self.call_ends(thread, ts),
+            ev::CALL_BEGIN if e.a == 0 => self.call_begins(e.c, thread, ts),
+            ev::CALL_BEGIN => self.asks(e.a, e.c, thread, ts),
+            ev::CALL_END if e.a == 0 => self.call_ends(thread, ts),
+            ev::CALL_END => self.is_answered(e.a, thread, ts),
             ev::APP_STATE => self.app_state(e.c, thread, ts),
             ev::APP_PUSH => self.app_push(e.c, thread, ts),
             ev::APP_POP => self.app_pop(thread, ts),

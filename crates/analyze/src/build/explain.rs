@@ -61,7 +61,7 @@ pub fn all(states: &mut Grouped<Interval>, evidence: &Evidence) {
         resources,
         room,
     } = *evidence;
-    let [work, pool, calls] = work(spans, threads.list.len(), room);
+    let [work, pool, calls, asked] = work(spans, threads.list.len(), room);
     let pauses = intervals::union(pauses.iter().map(|p| (p.begin_ns, p.end_ns)).collect());
     let vm_thread = threads
         .list
@@ -77,6 +77,7 @@ pub fn all(states: &mut Grouped<Interval>, evidence: &Evidence) {
             work: &work[id],
             pool: &pool[id],
             calls: &calls[id],
+            asked: &asked[id],
             pauses: &pauses,
             vm_thread,
             is_poller: &|waker, ts| who(waker, ts).is_some_and(|t| pollers[t as usize]),
@@ -201,12 +202,16 @@ impl Union<'_> {
     }
 }
 
-/// When each thread was at work, when it waited for a pool, and when it called another service.
-fn work(spans: &spans::Output, threads: usize, room: &Room) -> [Times; 3] {
-    let [mut work, mut pool, mut calls] = [(); 3].map(|()| Union::new(threads, room));
+/// When each thread was at work, when it waited for a pool, when it called another service, and when it was at a request that
+/// had asked one.
+fn work(spans: &spans::Output, threads: usize, room: &Room) -> [Times; 4] {
+    let [mut work, mut pool, mut calls, mut asked] = [(); 4].map(|()| Union::new(threads, room));
     for (at, v) in spans.segments.iter().enumerate() {
         spans.segments.pace(at);
         work.add(v.thread, v.begin_ns, v.end_ns);
+        if spans.spans[v.span as usize].kind == Kind::Asked {
+            asked.add(v.thread, v.begin_ns, v.end_ns);
+        }
     }
     for (at, s) in spans.spans.iter().enumerate() {
         spans.spans.pace(at);
@@ -220,7 +225,7 @@ fn work(spans: &spans::Output, threads: usize, room: &Room) -> [Times; 3] {
             calls.add(s.thread, s.begin_ns, s.end_ns);
         }
     }
-    [work.times(), pool.times(), calls.times()]
+    [work.times(), pool.times(), calls.times(), asked.times()]
 }
 
 fn on_one_thread(s: &Span) -> bool {

@@ -25,6 +25,7 @@ struct Case {
     work: Vec<(i64, i64)>,
     pool: Vec<(i64, i64)>,
     calls: Vec<(i64, i64)>,
+    asked: Vec<(i64, i64)>,
     pauses: Vec<(i64, i64)>,
 }
 
@@ -34,13 +35,15 @@ fn plain() -> Case {
         work: vec![],
         pool: vec![],
         calls: vec![],
+        asked: vec![],
         pauses: vec![],
     }
 }
 
 const VM_THREAD: u32 = 77;
-/// String id of the class that futures are waited for by.
+/// String ids of the classes that futures and latches are waited for by.
 const FUTURES: u32 = 9;
+const LATCHES: u32 = 10;
 
 /// The cause of an interval from 10 to 20 in a system call on a descriptor: 3 is a file.
 fn cause(case: &Case, state: State, call: Option<i64>) -> Cause {
@@ -53,11 +56,16 @@ fn cause(case: &Case, state: State, call: Option<i64>) -> Cause {
         &mut states,
         &Facts {
             waits: &case.waits,
-            text: &|c| (c == FUTURES).then(|| ANSWERS[0].into()),
+            text: &|c| match c {
+                FUTURES => Some(ANSWERS[0].into()),
+                LATCHES => Some(ANSWERS_TO_ASKED[0].into()),
+                _ => None,
+            },
             own: &own,
             work: &case.work,
             pool: &case.pool,
             calls: &case.calls,
+            asked: &case.asked,
             pauses: &case.pauses,
             is_poller: &|_, _| false,
             is_program: true,
@@ -86,21 +94,31 @@ fn a_contended_monitor_or_an_owned_synchronizer_is_a_lock() {
 }
 
 #[test]
-fn in_a_call_a_future_is_the_answer_and_a_condition_is_not() {
-    let waits_for = |class| {
+fn in_a_call_a_future_is_the_answer_of_one_asked_for_a_latch_too_and_a_condition_is_not() {
+    let waits_for = |class, calls, asked| {
         let mut w = wait(5, 25, PARK, None);
         w.class = class;
         let case = Case {
             waits: vec![w],
             work: vec![(0, 90)],
-            calls: vec![(8, 30)],
+            calls,
+            asked,
             ..plain()
         };
         cause(&case, State::Blocked, Some(libc::SYS_futex))
     };
-    assert_eq!(waits_for(FUTURES), Cause::Socket);
+    let meanwhile = || vec![(8, 30)];
+    assert_eq!(waits_for(FUTURES, meanwhile(), vec![]), Cause::Socket);
+    assert_eq!(waits_for(FUTURES, vec![], meanwhile()), Cause::Socket);
+    assert_eq!(waits_for(FUTURES, vec![], vec![]), Cause::Other);
+    assert_eq!(waits_for(LATCHES, vec![], meanwhile()), Cause::Socket);
     assert_eq!(
-        waits_for(FUTURES + 1),
+        waits_for(LATCHES, meanwhile(), vec![]),
+        Cause::Other,
+        "whoever reads it itself waits for another's"
+    );
+    assert_eq!(
+        waits_for(LATCHES + 1, meanwhile(), meanwhile()),
         Cause::Other,
         "a connection of the client's, say"
     );
@@ -233,6 +251,7 @@ fn a_futex_that_the_vm_thread_ended_is_a_safepoint_or_a_collection() {
             work: &case.work,
             pool: &[],
             calls: &[],
+            asked: &[],
             pauses,
             is_poller: &|_, _| false,
             is_program: true,
@@ -267,6 +286,7 @@ fn an_interval_that_outlasts_a_pause_is_not_the_collectors_unless_the_vm_thread_
         work: &[],
         pool: &[],
         calls: &[],
+        asked: &[],
         pauses: &[(12, 18)],
         is_poller: &|_, _| false,
         is_program: true,

@@ -254,6 +254,21 @@ impl Builder<'_> {
         }
     }
 
+    pub(super) fn asks(&mut self, id: u64, name: u32, thread: u32, ts: i64) {
+        let name = self.name(name, Name::CALL);
+        let parent = self.actor(thread).stack.last().copied();
+        let span = self.open_in(parent, Kind::Asked, name, thread, ts);
+        if let Some(lost) = self.asked.insert(id, span) {
+            self.close(lost, thread, ts, false); // its end was lost
+        }
+    }
+
+    pub(super) fn is_answered(&mut self, id: u64, thread: u32, ts: i64) {
+        if let Some(span) = self.asked.remove(&id) {
+            self.close(span, thread, ts, true);
+        }
+    }
+
     pub(super) fn app_state(&mut self, name: u32, thread: u32, ts: i64) {
         self.app_pop(thread, ts);
         if name != 0 {

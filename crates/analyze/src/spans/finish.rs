@@ -59,6 +59,7 @@ impl Builder<'_> {
             }
         }
         untouched(&spans, &pieces, &mut segments);
+        pieces_of_asked(&spans, &pieces, &mut segments);
         segments.extend(paced(&self.visits));
         drop(self.visits);
         let mut gaps = List::new(room);
@@ -120,7 +121,10 @@ fn without_what_lies_outside(mut out: Output, begin: i64, end: i64, room: &Room)
 
 /// Whether it is made in a request, where requests are seen.
 fn is_call(s: &Span) -> bool {
-    matches!(s.kind, Kind::Service | Kind::PoolWait | Kind::Sql)
+    matches!(
+        s.kind,
+        Kind::Service | Kind::PoolWait | Kind::Sql | Kind::Call | Kind::Asked
+    )
 }
 
 /// Moves each span up to the nearest ancestor that it lies in; a call that was cut is cut to the
@@ -216,6 +220,40 @@ fn untouched(spans: &List<Span>, pieces: &List<Part>, out: &mut List<Part>) {
             }
         }
     }
+}
+
+/// A call whose answer comes to whichever thread lies where its request was worked on meanwhile, if anywhere. In no request, it
+/// has no segment: it was its thread's.
+fn pieces_of_asked(spans: &List<Span>, pieces: &List<Part>, out: &mut List<Part>) {
+    let of = BySpan::new(pieces, |p| p.span);
+    for (s, id) in paced(spans).zip(0..) {
+        if s.kind != Kind::Asked {
+            continue;
+        }
+        let Some(request) = request_around(spans, &s) else {
+            continue;
+        };
+        let mut own = within(of.get(request), s.begin_ns, s.end_ns);
+        if own.is_empty() {
+            own.push(Part::new(id, s.thread, s.begin_ns, s.begin_ns, None));
+        }
+        for p in own {
+            out.push(Part::new(id, p.thread, p.begin_ns, p.end_ns, None));
+        }
+    }
+}
+
+/// The request that a span lies in.
+fn request_around(spans: &[Span], s: &Span) -> Option<u32> {
+    let mut up = s.parent();
+    while let Some(p) = up {
+        let outer = &spans[p as usize];
+        if outer.kind == Kind::Request {
+            return Some(p);
+        }
+        up = outer.parent();
+    }
+    None
 }
 
 /// Whether one thread, the span's own, worked on it from its begin to its end: that needs no segment.

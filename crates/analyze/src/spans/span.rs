@@ -25,8 +25,10 @@ pub enum Kind {
     PoolUse,
     /// A statement.
     Sql,
-    /// A call of another service.
+    /// A call of another service, by a thread that waits for its answer.
     Call,
+    /// One whose answer comes to whichever thread.
+    Asked,
     /// A state that the application gave to a thread.
     AppState,
     /// A named span of the application.
@@ -44,7 +46,7 @@ impl Kind {
             Kind::PoolWait => "pool_wait",
             Kind::PoolUse => "pool_use",
             Kind::Sql => "sql",
-            Kind::Call => "call",
+            Kind::Call | Kind::Asked => "call",
             Kind::AppState => "app_state",
             Kind::User => "user",
         }

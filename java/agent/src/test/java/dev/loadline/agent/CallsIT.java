@@ -9,7 +9,9 @@ import dev.loadline.agent.testing.Target;
 import dev.loadline.agent.testing.TestRecorder;
 import dev.loadline.agent.testing.Way;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -23,7 +25,7 @@ class CallsIT {
             target.tell("url");
             recorder.record(target.pid());
             List<String> expected = new ArrayList<>();
-            for (String client : List.of("url", "client", "apache4", "apache5")) {
+            for (String client : List.of("url", "client", "apache4", "apache5", "ok", "okOnItsThread")) {
                 assertEquals("204", target.tell(client));
                 expected.addAll(List.of(service, "end"));
             }
@@ -35,6 +37,33 @@ class CallsIT {
             assertEquals("", spool.message);
             assertEquals(expected, spool.where(e -> e.type() == Type.CALL_BEGIN || e.type() == Type.CALL_END).stream()
                     .map(e -> e.type() == Type.CALL_BEGIN ? e.c() : "end").toList());
+        }
+    }
+
+    /** Each has a number of its own, by which its end is known. */
+    @ParameterizedTest
+    @EnumSource(names = {"START", "REDEFINE"})
+    void one_whose_answer_comes_to_another_thread_ends_with_that_with_its_failure_or_when_nobody_wants_it_any_more(Way way) throws Exception {
+        try (Target target = Target.start(HttpCalls.class, way.options()); TestRecorder recorder = way.recorder()) {
+            String service = "http://127.0.0.1:" + target.tell("port");
+            for (String client : List.of("future", "reactor")) {
+                target.tell(client);
+            }
+            recorder.record(target.pid());
+            List<String> expected = new ArrayList<>();
+            for (String client : List.of("future", "reactor", "cancelledReactor")) {
+                assertEquals(client.startsWith("cancelled") ? "" : "204", target.tell(client));
+                expected.addAll(List.of(service, "its end"));
+            }
+            for (String client : List.of("refusedFuture", "refusedReactor")) {
+                assertEquals("", target.tell(client));
+                expected.addAll(List.of("http://127.0.0.1:1", "its end"));
+            }
+            Spool spool = recorder.stop();
+            assertEquals("", spool.message);
+            Set<Long> open = new HashSet<>();
+            assertEquals(expected, spool.where(e -> e.type() == Type.CALL_BEGIN || e.type() == Type.CALL_END).stream()
+                    .map(e -> e.type() == Type.CALL_BEGIN && open.add(e.a()) ? e.c() : open.remove(e.a()) ? "its end" : "another's").toList());
         }
     }
 }

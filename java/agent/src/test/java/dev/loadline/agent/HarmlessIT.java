@@ -41,7 +41,7 @@ class HarmlessIT {
     void a_class_is_redefined_only_where_it_was_asked_for(Way way) throws Exception {
         Path log = Files.createTempFile("loadline-agent-test", ".redefined");
         List<String> options = new ArrayList<>(List.of(way.options()));
-        options.add("-Xlog:redefine+class*=info:file=" + log);
+        options.add("-Xlog:redefine+class*=info:file=" + log + "::filecount=0");
         try (Target target = WebTarget.start(11, "Nio", "TLSv1.3", options.toArray(String[]::new));
                 TestRecorder recorder = way.recorder()) {
             int port = Integer.parseInt(target.tell("start"));

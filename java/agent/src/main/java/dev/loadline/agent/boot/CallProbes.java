@@ -2,14 +2,19 @@ package dev.loadline.agent.boot;
 
 import java.net.URI;
 import java.net.URL;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.BiConsumer;
+import java.util.function.Consumer;
 
 /**
- * Called from clients of other services, by the thread that waits for the answer. What is told of a service is where it is,
- * and no path; of calls within each other the outermost counts, as in {@link JdbcProbes}.
+ * Called from clients of other services. What is told of a service is where it is, and no path. A call whose thread waits for
+ * the answer lies on that thread, and of those within each other the outermost counts, as in {@link JdbcProbes}; one whose
+ * answer comes to whichever thread has a number of its own.
  */
 public final class CallProbes {
-    /** Of the current thread: the recording that it is within a call of. */
     private static final ThreadLocal<Call> CALL = new ThreadLocal<>();
+    private static final AtomicLong ASKED = new AtomicLong();
 
     private CallProbes() {}
 
@@ -18,21 +23,22 @@ public final class CallProbes {
         CALL.remove();
     }
 
-    /** A service at an address; the result is for {@link #end}. */
+    /** The calling thread waits for a service at an address; the result is for {@link #end}. */
     public static int begin(URI address) {
-        return Emit.server() == null ? 0 : begin(address.getScheme(), address.getHost(), address.getPort());
+        return Emit.server() == null ? 0 : beginNamed(at(address.getScheme(), address.getHost(), address.getPort()));
     }
 
     public static int begin(URL address) {
-        return Emit.server() == null ? 0 : begin(address.getProtocol(), address.getHost(), address.getPort());
+        return Emit.server() == null ? 0 : beginNamed(at(address.getProtocol(), address.getHost(), address.getPort()));
     }
 
-    public static int begin(String scheme, String authority) {
-        return Emit.server() == null ? 0 : beginNamed(scheme + "://" + authority);
+    /** @param port less than 0 if that is the scheme's */
+    public static int begin(String scheme, String host, int port) {
+        return Emit.server() == null ? 0 : beginNamed(at(scheme, host, port));
     }
 
-    private static int begin(String scheme, String host, int port) {
-        return begin(scheme, host + (port < 0 ? "" : ":" + port));
+    private static String at(String scheme, String host, int port) {
+        return scheme + "://" + host + (port < 0 ? "" : ":" + port);
     }
 
     /** A service by what it is called, or null. */
@@ -41,15 +47,11 @@ public final class CallProbes {
         if (s == null) {
             return 0;
         }
-        Call call = CALL.get();
-        if (call == null) {
-            call = new Call();
-            CALL.set(call);
-        }
+        Call call = ofThread();
         if (call.epoch == s.epoch) {
             return 0;
         }
-        Emit.write(s, Type.CALL_BEGIN, service == null ? 0 : s.strings.id(service.toString()), 0, 0);
+        write(s, service, 0);
         return call.epoch = s.epoch;
     }
 
@@ -60,7 +62,108 @@ public final class CallProbes {
         }
     }
 
+    /** The calling thread asks a service at an address; null if that is not told. */
+    public static Asked ask(URI address) {
+        Session s = Emit.server();
+        return s == null || ofThread().epoch == s.epoch ? null : ask(s, at(address.getScheme(), address.getHost(), address.getPort()));
+    }
+
+    /**
+     * The same, where who hears of the answer can only be had by asking once more: what the thread calls of this before
+     * {@link #hasAskedAgain} is that, and null.
+     *
+     * @param url null if it is not known
+     */
+    public static Asked askAgain(String url) {
+        Session s = Emit.server();
+        if (s == null) {
+            return null;
+        }
+        Call call = ofThread();
+        if (call.asksAgain) {
+            call.asksAgain = false;
+            return null;
+        }
+        call.asksAgain = true;
+        return ask(s, url == null ? null : withoutPath(url));
+    }
+
+    public static void hasAskedAgain() {
+        ofThread().asksAgain = false;
+    }
+
+    private static Asked ask(Session s, Object service) {
+        long id = ASKED.incrementAndGet();
+        write(s, service, id);
+        return new Asked(s.epoch, id);
+    }
+
+    /** Who asked has what the answer will come to, or null if it could not ask. */
+    public static void answeredBy(Asked call, CompletableFuture<?> answer) {
+        if (call != null) {
+            if (answer == null) {
+                call.isOver();
+            } else {
+                answer.whenComplete(call);
+            }
+        }
+    }
+
+    /** Scheme and authority of a URL, whose user is nobody's business. */
+    private static String withoutPath(String url) {
+        int scheme = url.indexOf("://");
+        int host = scheme < 0 ? 0 : scheme + 3;
+        int end = host;
+        while (end < url.length() && "/?#".indexOf(url.charAt(end)) < 0) {
+            end++;
+        }
+        int user = url.lastIndexOf('@', end - 1);
+        return url.substring(0, host) + url.substring(Math.max(host, user + 1), end);
+    }
+
+    private static void write(Session s, Object service, long id) {
+        Emit.write(s, Type.CALL_BEGIN, service == null ? 0 : s.strings.id(service.toString()), id, 0);
+    }
+
+    private static Call ofThread() {
+        Call call = CALL.get();
+        if (call == null) {
+            call = new Call();
+            CALL.set(call);
+        }
+        return call;
+    }
+
+    /** What a thread is at. */
     private static final class Call {
+        /** The recording that it is within a call of. */
         int epoch;
+        /** It is about to ask once more for what it has just asked for. */
+        boolean asksAgain;
+    }
+
+    /** A call that is not answered yet, which hears of its end. */
+    public static final class Asked implements BiConsumer<Object, Throwable>, Consumer<Object> {
+        private final int epoch;
+        private final long id;
+
+        Asked(int epoch, long id) {
+            this.epoch = epoch;
+            this.id = id;
+        }
+
+        @Override
+        public void accept(Object answer, Throwable failure) {
+            isOver();
+        }
+
+        @Override
+        public void accept(Object how) {
+            isOver();
+        }
+
+        void isOver() {
+            Emit.end(epoch, Type.CALL_END, id, 0);
+        }
     }
 }

@@ -3,6 +3,7 @@ package dev.loadline.agent.boot;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.URI;
+import java.util.concurrent.CompletableFuture;
 import jdk.internal.misc.Unsafe;
 
 /**
@@ -35,6 +36,7 @@ public final class Rehearsal {
     private static final int METHOD = MethodNames.MOST - 1;
 
     private static final URI SERVICE = URI.create("http://rehearsal:1/");
+    private static final URI AT_DEFAULT_PORT = URI.create("http://rehearsal/");
 
     /** One in which there is never room. */
     private static final Identities CROWDED = new Identities(1);
@@ -112,6 +114,7 @@ public final class Rehearsal {
             int service = ServerProbes.serviceBegin(name);
             statement(connection, name);
             call(name);
+            ask(name);
             crowd(isRare);
             application(name);
             ServerProbes.serviceEnd(service);
@@ -312,9 +315,26 @@ public final class Rehearsal {
     private static void call(String name) {
         int call = CallProbes.beginNamed(name);
         CallProbes.end(CallProbes.begin(SERVICE));
+        CallProbes.answeredBy(CallProbes.ask(SERVICE), null);
         CallProbes.end(call);
         IiopProbes.asked(name);
         CallProbes.end(IiopProbes.callBegin());
+    }
+
+    /** Two that are answered, one that nobody could ask, and those that are asked for once more. */
+    private static void ask(String name) {
+        CompletableFuture<Object> answer = new CompletableFuture<>();
+        CallProbes.answeredBy(CallProbes.ask(SERVICE), answer);
+        answer.complete(name);
+        CallProbes.answeredBy(CallProbes.ask(AT_DEFAULT_PORT), null);
+        for (String url : new String[] {null, "rehearsal", "http://rehearsal:1/at?key=1", "http://user@rehearsal/"}) {
+            CallProbes.Asked call = CallProbes.askAgain(url);
+            if (call != null) {
+                CallProbes.askAgain(url);
+                CallProbes.hasAskedAgain();
+                call.accept(name);
+            }
+        }
     }
 
     private static void application(String name) {

@@ -3,9 +3,15 @@ package dev.loadline.agent.probes;
 import dev.loadline.agent.boot.CallProbes;
 import java.net.HttpURLConnection;
 import java.net.http.HttpRequest;
+import java.util.concurrent.CompletableFuture;
 import net.bytebuddy.asm.Advice;
+import okhttp3.HttpUrl;
+import okhttp3.Request;
+import reactor.core.CoreSubscriber;
+import reactor.core.publisher.Mono;
+import reactor.netty.http.client.HttpClientConfig;
 
-/** In clients of other services, whose thread waits for the answer. */
+/** In clients of other services. Types of libraries appear only in code, as in {@link TomcatAdvice}. */
 final class CallAdvice {
     private CallAdvice() {}
 
@@ -30,6 +36,53 @@ final class CallAdvice {
         @Advice.OnMethodEnter(suppress = Throwable.class)
         static int enter(@Advice.Argument(0) HttpRequest request) {
             return CallProbes.begin(request.uri());
+        }
+
+        @Advice.OnMethodExit(suppress = Throwable.class, onThrowable = Throwable.class)
+        static void exit(@Advice.Enter int epoch) {
+            CallProbes.end(epoch);
+        }
+    }
+
+    /** Its {@code sendAsync(request, handler, push)}, which frameworks call where they wait for the answer, too. */
+    static final class OfFuture {
+        @Advice.OnMethodEnter(suppress = Throwable.class)
+        static CallProbes.Asked enter(@Advice.Argument(0) HttpRequest request) {
+            return CallProbes.ask(request.uri());
+        }
+
+        @Advice.OnMethodExit(suppress = Throwable.class, onThrowable = Throwable.class)
+        static void exit(@Advice.Enter CallProbes.Asked call, @Advice.Return CompletableFuture<?> answer) {
+            CallProbes.answeredBy(call, answer);
+        }
+    }
+
+    /**
+     * Reactor Netty's {@code MonoHttpConnect.subscribe(subscriber)}: until its response's head has come, it has failed, or nobody
+     * wants it any more, which only who subscribes is told. So what it does is to subscribe once more, with the call in between.
+     */
+    static final class OfReactor {
+        @SuppressWarnings({"rawtypes", "unchecked"})
+        @Advice.OnMethodEnter(suppress = Throwable.class, skipOn = Advice.OnNonDefaultValue.class)
+        static boolean enter(
+                @Advice.This Object connect, @Advice.FieldValue("config") Object config, @Advice.Argument(0) Object subscriber) {
+            HttpClientConfig of = (HttpClientConfig) config;
+            String uri = of.uri();
+            CallProbes.Asked call = CallProbes.askAgain(uri != null && uri.contains("://") ? uri : of.baseUrl());
+            if (call != null) {
+                ((Mono) connect).doFinally(call).subscribe((CoreSubscriber) subscriber);
+                CallProbes.hasAskedAgain();
+            }
+            return call != null;
+        }
+    }
+
+    /** OkHttp's {@code RealCall.getResponseWithInterceptorChain()}, on the thread of the caller or on one of its dispatcher's. */
+    static final class OfOkHttp {
+        @Advice.OnMethodEnter(suppress = Throwable.class)
+        static int enter(@Advice.FieldValue("originalRequest") Object request) {
+            HttpUrl url = ((Request) request).url();
+            return CallProbes.begin(url.scheme(), url.host(), url.port() == HttpUrl.defaultPort(url.scheme()) ? -1 : url.port());
         }
 
         @Advice.OnMethodExit(suppress = Throwable.class, onThrowable = Throwable.class)

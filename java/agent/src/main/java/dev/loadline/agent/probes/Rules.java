@@ -7,6 +7,7 @@ import static net.bytebuddy.matcher.ElementMatchers.isConstructor;
 import static net.bytebuddy.matcher.ElementMatchers.isDeclaredBy;
 import static net.bytebuddy.matcher.ElementMatchers.isNative;
 import static net.bytebuddy.matcher.ElementMatchers.isStatic;
+import static net.bytebuddy.matcher.ElementMatchers.nameStartsWith;
 import static net.bytebuddy.matcher.ElementMatchers.named;
 import static net.bytebuddy.matcher.ElementMatchers.not;
 import static net.bytebuddy.matcher.ElementMatchers.returns;
@@ -254,7 +255,16 @@ final class Rules {
     private void calls() {
         add("sun.net.www.protocol.http.HttpURLConnection",
                 new Rule("getInputStream", named("getInputStream").and(takesNoArguments()), CallAdvice.OfUrl.class));
-        add("jdk.internal.net.http.HttpClientImpl", new Rule("send", named("send").and(takesArguments(2)), CallAdvice.OfRequest.class));
+        add("jdk.internal.net.http.HttpClientImpl",
+                new Rule("send", named("send").and(takesArguments(2)), CallAdvice.OfRequest.class),
+                new Rule("sendAsync", named("sendAsync").and(takesArguments(3)), CallAdvice.OfFuture.class));
+        add("reactor.netty.http.client.HttpClientConnect$MonoHttpConnect",
+                new Rule("subscribe", named("subscribe").and(takesArguments(1)), CallAdvice.OfReactor.class));
+        for (String ok : new String[] {"okhttp3", "okhttp3.internal.connection"}) {
+            add(ok + ".RealCall",
+                    new Rule("getResponseWithInterceptorChain", nameStartsWith("getResponseWithInterceptorChain").and(takesNoArguments()),
+                            CallAdvice.OfOkHttp.class));
+        }
         for (String client : new String[] {"org.apache.http.impl.client", "org.apache.hc.client5.http.impl.classic"}) {
             add(client + ".InternalHttpClient", new Rule("doExecute", named("doExecute").and(takesArguments(3)), CallAdvice.OfHost.class));
         }

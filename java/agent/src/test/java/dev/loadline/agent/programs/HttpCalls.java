@@ -10,17 +10,38 @@ import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse.BodyHandlers;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import okhttp3.Call;
+import okhttp3.Callback;
+import okhttp3.OkHttpClient;
+import okhttp3.Request;
+import okhttp3.Response;
 import org.apache.hc.client5.http.impl.classic.HttpClients;
 import org.apache.hc.core5.http.io.support.ClassicRequestBuilder;
 import org.apache.http.client.methods.HttpGet;
+import reactor.core.publisher.Mono;
 
-/** Calls a service by HTTP, by a client that the command names; the service answers 404 to {@code nothing}. */
+/** Calls a service by HTTP, by a client that the command names; the service answers 404 to {@code nothing}, and {@code late} late. */
 public final class HttpCalls extends Program {
+    private static final Duration SOON = Duration.ofMillis(50);
+    private static final long LATE_MILLIS = 500;
+
     private final HttpServer service;
     private final HttpClient client = HttpClient.newHttpClient();
+    private final reactor.netty.http.client.HttpClient ofReactor = reactor.netty.http.client.HttpClient.create();
+    private final OkHttpClient okHttp = new OkHttpClient();
 
     private HttpCalls() throws IOException {
         service = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+        service.createContext("/late", exchange -> {
+            try {
+                Thread.sleep(LATE_MILLIS);
+            } catch (InterruptedException e) {
+                throw new IOException(e);
+            }
+            exchange.close();
+        });
         service.createContext("/", exchange -> {
             exchange.sendResponseHeaders(exchange.getRequestURI().getPath().equals("/nothing") ? 404 : 204, -1);
             exchange.close();
@@ -57,6 +78,36 @@ public final class HttpCalls extends Program {
                 }
             case "client":
                 return String.valueOf(client.send(HttpRequest.newBuilder(there).build(), BodyHandlers.ofString()).statusCode());
+            case "future":
+                return String.valueOf(client.sendAsync(HttpRequest.newBuilder(there).build(), BodyHandlers.ofString()).get().statusCode());
+            case "refusedFuture":
+                return client.sendAsync(HttpRequest.newBuilder(URI.create("http://127.0.0.1:1/")).build(), BodyHandlers.ofString())
+                        .handle((answer, failure) -> answer == null ? "" : answer.toString()).get();
+            case "reactor":
+                return String.valueOf(ofReactor.get().uri(there).response().block().status().code());
+            case "refusedReactor":
+                return ofReactor.get().uri("http://127.0.0.1:1/").response().map(Object::toString).onErrorReturn("").block();
+            case "cancelledReactor":
+                return ofReactor.get().uri(there.resolve("/late")).response().map(Object::toString).timeout(SOON, Mono.just("")).block();
+            case "ok":
+                try (var answer = okHttp.newCall(new Request.Builder().url(there.toString()).build()).execute()) {
+                    return String.valueOf(answer.code());
+                }
+            case "okOnItsThread":
+                var answered = new CompletableFuture<String>();
+                okHttp.newCall(new Request.Builder().url(there.toString()).build()).enqueue(new Callback() {
+                    @Override
+                    public void onResponse(Call call, Response answer) {
+                        answered.complete(String.valueOf(answer.code()));
+                        answer.close();
+                    }
+
+                    @Override
+                    public void onFailure(Call call, IOException failure) {
+                        answered.completeExceptionally(failure);
+                    }
+                });
+                return answered.get();
             case "apache4":
                 try (var apache = org.apache.http.impl.client.HttpClients.createDefault(); var answer = apache.execute(new HttpGet(there))) {
                     return String.valueOf(answer.getStatusLine().getStatusCode());

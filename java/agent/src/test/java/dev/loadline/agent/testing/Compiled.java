@@ -38,7 +38,7 @@ public final class Compiled implements AutoCloseable {
     /** What a JVM is to be started with, beside its own. */
     public String[] options(String... own) {
         List<String> options = new ArrayList<>(List.of(own));
-        options.add("-Xlog:jit+compilation=debug:file=" + log);
+        options.add("-Xlog:jit+compilation=debug:file=" + log + "::filecount=0");
         options.addAll(List.of("-XX:+UnlockDiagnosticVMOptions", "-XX:+LogCompilation", "-XX:LogFile=" + reasons));
         return options.toArray(String[]::new);
     }
