@@ -29,7 +29,7 @@ fn what_is_fitted_is_what_was_put_in() {
         "{sql:?}"
     );
     assert!(part("a", "sql").is_none());
-    assert!((f.visitors.clicks - 4.0).abs() < 1e-9 && (f.visitors.rate - 5.0).abs() < 1e-9);
+    assert!((f.visitors.clicks - 4.0).abs() < 1e-6 && (f.visitors.rate - 5.0).abs() < 1e-6);
     let c = &f.costs;
     assert!(
         (c.next.mean - 10e-6).abs() < 1e-9 && (c.woken.mean - 20e-6).abs() < 1e-9,

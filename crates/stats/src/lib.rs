@@ -13,6 +13,7 @@ pub mod batch;
 #[cfg(test)]
 mod chi;
 pub mod histogram;
+pub mod incidence;
 pub mod law;
 pub mod mser;
 pub mod nnls;

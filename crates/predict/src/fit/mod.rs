@@ -14,6 +14,7 @@ mod locks;
 mod overheads;
 mod sessions;
 mod several;
+mod walk;
 mod warmth;
 
 use loadline_stats::law::{self, Fitted};

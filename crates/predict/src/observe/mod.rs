@@ -60,8 +60,8 @@ pub struct Request {
     pub end: f64,
     /// How busy its CPU had just been when it began, by [`RECENT`].
     pub busy: f64,
-    /// Its connection, if that was seen whole.
-    pub connection: Option<i64>,
+    /// Its connection, if that is known.
+    pub connection: Option<Connection>,
     /// CPU outside of its service: reading, writing, the container.
     pub container: f64,
     /// CPU in its service while it held no pooled connection.
@@ -84,6 +84,17 @@ pub struct Request {
     pub lock: f64,
     /// Waiting for a pooled connection.
     pub pool_wait: f64,
+}
+
+/// A connection, and how much of it was seen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Connection {
+    /// Its id.
+    pub id: i64,
+    /// It was opened while recording.
+    pub opened: bool,
+    /// When it was closed, if that was while recording, ns.
+    pub closed: Option<i64>,
 }
 
 /// A handshake that was seen whole.

@@ -191,12 +191,13 @@ fn requests_and_handshakes(
                   FROM breakdown WHERE kind = 'request' GROUP BY span),
                   i AS (SELECT request, count(*) FILTER (kind = 'sql') AS statements, count(*) FILTER (kind = 'pool_use') AS acquisitions
                         FROM ({inner}) WHERE begin_ns < until GROUP BY request)
-             SELECT s.id, s.name, s.begin_ns, s.end_ns, c.id,
+             SELECT s.id, s.name, s.begin_ns, s.end_ns, s.connection,
                     coalesce(b.container, 0)::BIGINT, coalesce(b.service, 0)::BIGINT, coalesce(b.sql, 0)::BIGINT,
                     coalesce(b.sql_wait, 0)::BIGINT, coalesce(b.other_wait, 0)::BIGINT, coalesce(b.lock, 0)::BIGINT, coalesce(b.pool, 0)::BIGINT,
-                    coalesce(i.statements, 0)::INTEGER, coalesce(i.acquisitions, 0)::INTEGER, s.thread, coalesce(b.service_wait, 0)::BIGINT
+                    coalesce(i.statements, 0)::INTEGER, coalesce(i.acquisitions, 0)::INTEGER, s.thread, coalesce(b.service_wait, 0)::BIGINT,
+                    c.begin_ns, c.end_ns
              FROM spans s JOIN b ON b.span = s.id LEFT JOIN i ON i.request = s.id
-                  LEFT JOIN spans c ON c.id = s.connection AND c.complete
+                  LEFT JOIN spans c ON c.id = s.connection
              WHERE s.kind = 'request' AND s.complete ORDER BY s.begin_ns"
         ),
         |r| {
@@ -208,7 +209,7 @@ fn requests_and_handshakes(
                 begin: t(r.get(2)?),
                 end: t(r.get(3)?),
                 busy: busy(r.get(14)?, r.get(2)?),
-                connection: r.get(4)?,
+                connection: connection(r, meta)?,
                 container: s(5)?,
                 service: service - held,
                 held,
@@ -262,6 +263,23 @@ fn requests_and_handshakes(
         }
     }
     Ok((requests, handshakes))
+}
+
+/// The connection of a row of `requests`.
+fn connection(r: &Row, meta: &Meta) -> loadline_trace::duckdb::Result<Option<super::Connection>> {
+    let (id, begin, end) = (
+        r.get(4)?,
+        r.get::<_, Option<i64>>(16)?,
+        r.get::<_, Option<i64>>(17)?,
+    );
+    let (Some(id), Some(begin), Some(end)) = (id, begin, end) else {
+        return Ok(None);
+    };
+    Ok(Some(super::Connection {
+        id,
+        opened: begin > meta.begin_ns,
+        closed: (end < meta.end_ns).then_some(end - meta.begin_ns),
+    }))
 }
 
 fn overheads(

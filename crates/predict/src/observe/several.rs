@@ -61,13 +61,16 @@ pub fn end_to_end(recordings: &[(&Observed, f64)]) -> Observed {
 
 /// Requests and handshakes. Connections keep ids of their own.
 fn served(all: &mut Observed, one: &Observed, begin: f64, factor: f64) {
-    let ids = all.requests.iter().filter_map(|r| r.connection).max();
-    let offset = ids.map_or(0, |id| id + 1);
+    let ids = all.requests.iter().filter_map(|r| Some(r.connection?.id));
+    let offset = ids.max().map_or(0, |id| id + 1);
     all.requests
         .extend(one.requests.iter().cloned().map(|mut r| {
             r.begin += begin;
             r.end += begin;
-            r.connection = r.connection.map(|c| c + offset);
+            if let Some(c) = &mut r.connection {
+                c.id += offset;
+                c.closed = c.closed.map(|ns| ns + (begin * 1e9) as i64);
+            }
             for cpu in [&mut r.container, &mut r.service, &mut r.held, &mut r.sql] {
                 *cpu *= factor;
             }
@@ -176,7 +179,11 @@ mod tests {
             },
             requests: vec![Request {
                 begin: 1.5,
-                connection: Some(3),
+                connection: Some(crate::observe::Connection {
+                    id: 3,
+                    opened: true,
+                    closed: Some(1_500_000_000),
+                }),
                 service: 1e-3,
                 ..Request::default()
             }],

@@ -2,7 +2,8 @@
 
 use loadline_predict::fit::{Fit, fit, from_trace};
 use loadline_predict::observe::{
-    About, Handshake, Lock, LockWait, Observed, Others, Overheads, Owners, Pause, Pool, Request,
+    About, Connection, Handshake, Lock, LockWait, Observed, Others, Overheads, Owners, Pause, Pool,
+    Request,
 };
 use loadline_predict::write::{Assumed, text};
 use loadline_stats::random::{Dist, Stream};
@@ -42,7 +43,11 @@ pub fn recorded_at(sessions: u32, dear: f64, seed: u64) -> Observed {
                 },
                 begin: at,
                 end: at + 0.005,
-                connection: Some(i64::from(i)),
+                connection: Some(Connection {
+                    id: i64::from(i),
+                    opened: true,
+                    closed: Some(((begin + 0.2) * 1e9) as i64),
+                }),
                 container: dear * 0.2e-3,
                 service: exp(0.8e-3, &mut stream),
                 sql: if b { exp(2e-3, &mut stream) } else { 0.0 },
