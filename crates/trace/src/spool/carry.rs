@@ -32,6 +32,8 @@ const MOST_VIRTUAL: usize = 100_000;
 const MOST_HISTORY: usize = 256;
 /// How long a closed connection is remembered, so that a last visit after the close does not open it again.
 const CLOSED_NS: i64 = 5_000_000_000;
+/// How long a call is remembered whose answer comes to whichever thread: its end may have been lost.
+const ASKED_NS: i64 = 3_600_000_000_000;
 
 /// An actor's id: a kernel thread's, or a virtual thread's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -94,6 +96,8 @@ pub struct Carry {
     closed: HashMap<u64, i64>,
     uses: HashMap<u64, (Option<Event>, Event)>,
     spans: HashMap<u64, Event>,
+    /// Calls whose answers come to whichever thread, by their number.
+    asked: HashMap<u64, Event>,
     pause: Option<Event>,
 }
 
@@ -213,6 +217,12 @@ impl Carry {
             ev::SQL_END => {
                 self.actor(e).close(&[ev::SQL_BEGIN]);
             }
+            ev::CALL_BEGIN if e.a != 0 => {
+                self.asked.insert(e.a, *e);
+            }
+            ev::CALL_END if e.a != 0 => {
+                self.asked.remove(&e.a);
+            }
             ev::CALL_END => {
                 self.actor(e).close(&[ev::CALL_BEGIN]);
             }
@@ -280,6 +290,8 @@ impl Carry {
         }
         self.uses.retain(|_, (_, e)| said_by_the_living(e));
         self.spans.retain(|_, e| said_by_the_living(e));
+        self.asked
+            .retain(|_, e| said_by_the_living(e) && e.ts > horizon - ASKED_NS);
         self.closed.retain(|_, ts| *ts > horizon - CLOSED_NS);
         let of_virtual = |w: &Who| matches!(w, Who::Virtual(_));
         let many = self.actors.keys().filter(|w| of_virtual(w)).count();
@@ -304,6 +316,7 @@ impl Carry {
             + self.connections.len()
             + self.uses.len()
             + self.spans.len()
+            + self.asked.len()
     }
 
     /// Whether nothing is.

@@ -268,9 +268,9 @@ pub mod kind {
     pub const SQL_BEGIN: u32 = 53;
     /// It ends.
     pub const SQL_END: u32 = 54;
-    /// Another service is called: c = which.
+    /// Another service is called: c = which, a = 0 if its thread waits for the answer, else the call's number.
     pub const CALL_BEGIN: u32 = 55;
-    /// It has answered, or failed.
+    /// It has answered, or failed, or nobody waits for it any more: a as in its begin, on whichever thread if that is a number.
     pub const CALL_END: u32 = 56;
 
     /// The thread's application state becomes c.

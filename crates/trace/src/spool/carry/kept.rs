@@ -40,6 +40,7 @@ impl Carry {
             out.push(*had);
         }
         out.extend(self.spans.values());
+        out.extend(self.asked.values());
         out.sort_by_key(|e| e.ts);
         self.with_mounts(out, lives)
     }

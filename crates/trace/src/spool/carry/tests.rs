@@ -41,6 +41,20 @@ fn what_is_over_is_forgotten_and_what_is_open_is_kept_in_its_order() {
 }
 
 #[test]
+fn a_call_that_another_thread_is_told_of_is_open_until_that_by_its_number() {
+    let story = [
+        event(1, ev::CALL_BEGIN, 5, 7, 0),
+        event(2, ev::CALL_BEGIN, 5, 8, 0),
+        event(3, ev::CALL_BEGIN, 5, 0, 0),
+        event(4, ev::CALL_END, 6, 7, 0),
+    ];
+    let kept = |story: &[Event]| -> Vec<u64> { carried(story).iter().map(|e| e.a).collect() };
+    assert_eq!(kept(&story), [8, 0]);
+    let over = [event(5, ev::CALL_END, 5, 0, 0)];
+    assert_eq!(kept(&[&story[..], &over].concat()), [8]);
+}
+
+#[test]
 fn a_request_that_its_visit_left_open_is_kept_with_the_visit_until_another_ends_it() {
     let mut story = vec![
         event(1, ev::CONN_OPEN, 2, 77, 0),

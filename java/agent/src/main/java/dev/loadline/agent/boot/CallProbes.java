@@ -5,7 +5,6 @@ import java.net.URL;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BiConsumer;
-import java.util.function.Consumer;
 
 /**
  * Called from clients of other services. What is told of a service is where it is, and no path. A call whose thread waits for
@@ -102,7 +101,7 @@ public final class CallProbes {
     public static void answeredBy(Asked call, CompletableFuture<?> answer) {
         if (call != null) {
             if (answer == null) {
-                call.isOver();
+                call.run();
             } else {
                 answer.whenComplete(call);
             }
@@ -143,7 +142,7 @@ public final class CallProbes {
     }
 
     /** A call that is not answered yet, which hears of its end. */
-    public static final class Asked implements BiConsumer<Object, Throwable>, Consumer<Object> {
+    public static final class Asked implements BiConsumer<Object, Throwable>, Runnable {
         private final int epoch;
         private final long id;
 
@@ -154,15 +153,11 @@ public final class CallProbes {
 
         @Override
         public void accept(Object answer, Throwable failure) {
-            isOver();
+            run();
         }
 
         @Override
-        public void accept(Object how) {
-            isOver();
-        }
-
-        void isOver() {
+        public void run() {
             Emit.end(epoch, Type.CALL_END, id, 0);
         }
     }

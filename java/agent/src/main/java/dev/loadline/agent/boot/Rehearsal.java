@@ -332,7 +332,7 @@ public final class Rehearsal {
             if (call != null) {
                 CallProbes.askAgain(url);
                 CallProbes.hasAskedAgain();
-                call.accept(name);
+                call.run();
             }
         }
     }

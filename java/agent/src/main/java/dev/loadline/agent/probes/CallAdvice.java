@@ -70,7 +70,7 @@ final class CallAdvice {
             String uri = of.uri();
             CallProbes.Asked call = CallProbes.askAgain(uri != null && uri.contains("://") ? uri : of.baseUrl());
             if (call != null) {
-                ((Mono) connect).doFinally(call).subscribe((CoreSubscriber) subscriber);
+                ((Mono) connect).doOnTerminate(call).doOnCancel(call).subscribe((CoreSubscriber) subscriber);
                 CallProbes.hasAskedAgain();
             }
             return call != null;
