@@ -1,5 +1,7 @@
 package dev.loadline.agent.boot;
 
+import java.net.InetSocketAddress;
+import java.net.SocketAddress;
 import java.net.URI;
 import java.net.URL;
 import java.util.concurrent.CompletableFuture;
@@ -36,6 +38,11 @@ public final class CallProbes {
         return Emit.server() == null ? 0 : beginNamed(at(scheme, host, port));
     }
 
+    /** @param authority what reads as host and port */
+    public static int begin(String scheme, Object authority) {
+        return Emit.server() == null ? 0 : beginNamed(scheme + "://" + authority);
+    }
+
     private static String at(String scheme, String host, int port) {
         return scheme + "://" + host + (port < 0 ? "" : ":" + port);
     }
@@ -68,12 +75,30 @@ public final class CallProbes {
     }
 
     /**
+     * The same of one that a connection leads to.
+     *
+     * @param address null if it leads nowhere yet
+     */
+    public static Asked ask(String scheme, SocketAddress address) {
+        Session s = Emit.server();
+        if (s == null) {
+            return null;
+        }
+        if (address instanceof InetSocketAddress) {
+            InetSocketAddress inet = (InetSocketAddress) address;
+            return ask(s, at(scheme, inet.getHostString(), inet.getPort()));
+        }
+        return ask(s, scheme);
+    }
+
+    /**
      * The same, where who hears of the answer can only be had by asking once more: what the thread calls of this before
      * {@link #hasAskedAgain} is that, and null.
      *
-     * @param url null if it is not known
+     * @param url null if it is not known, or one that begins with its path
+     * @param base of that
      */
-    public static Asked askAgain(String url) {
+    public static Asked askAgain(String url, String base) {
         Session s = Emit.server();
         if (s == null) {
             return null;
@@ -84,7 +109,8 @@ public final class CallProbes {
             return null;
         }
         call.asksAgain = true;
-        return ask(s, url == null ? null : withoutPath(url));
+        String service = url == null || url.startsWith("/") ? base : url;
+        return ask(s, service == null ? null : withoutPath(service));
     }
 
     public static void hasAskedAgain() {

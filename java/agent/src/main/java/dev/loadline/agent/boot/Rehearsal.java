@@ -327,14 +327,18 @@ public final class Rehearsal {
         CallProbes.answeredBy(CallProbes.ask(SERVICE), answer);
         answer.complete(name);
         CallProbes.answeredBy(CallProbes.ask(AT_DEFAULT_PORT), null);
-        for (String url : new String[] {null, "rehearsal", "http://rehearsal:1/at?key=1", "http://user@rehearsal/"}) {
-            CallProbes.Asked call = CallProbes.askAgain(url);
+        CallProbes.answeredBy(CallProbes.ask("rehearsal", null), null);
+        CallProbes.answeredBy(CallProbes.ask("rehearsal", InetSocketAddress.createUnresolved("rehearsal", 1)), null);
+        for (String url : new String[] {null, "/path", "rehearsal", "http://rehearsal:1/at?key=1", "http://user@rehearsal/"}) {
+            CallProbes.Asked call = CallProbes.askAgain(url, url == null ? null : "http://rehearsal");
             if (call != null) {
-                CallProbes.askAgain(url);
+                CallProbes.askAgain(url, null);
                 CallProbes.hasAskedAgain();
                 call.run();
             }
         }
+        CallProbes.end(CallProbes.begin("rehearsal", name));
+        CallProbes.end(CallProbes.begin("rehearsal", name, -1));
     }
 
     private static void application(String name) {

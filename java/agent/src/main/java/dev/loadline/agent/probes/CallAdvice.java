@@ -1,15 +1,20 @@
 package dev.loadline.agent.probes;
 
+import com.mongodb.connection.ServerId;
 import dev.loadline.agent.boot.CallProbes;
+import io.lettuce.core.protocol.CompleteableCommand;
+import io.netty.channel.Channel;
 import java.net.HttpURLConnection;
 import java.net.http.HttpRequest;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.BiConsumer;
 import net.bytebuddy.asm.Advice;
 import okhttp3.HttpUrl;
 import okhttp3.Request;
 import reactor.core.CoreSubscriber;
 import reactor.core.publisher.Mono;
 import reactor.netty.http.client.HttpClientConfig;
+import redis.clients.jedis.DefaultJedisSocketFactory;
 
 /** In clients of other services. Types of libraries appear only in code, as in {@link TomcatAdvice}. */
 final class CallAdvice {
@@ -67,8 +72,7 @@ final class CallAdvice {
         static boolean enter(
                 @Advice.This Object connect, @Advice.FieldValue("config") Object config, @Advice.Argument(0) Object subscriber) {
             HttpClientConfig of = (HttpClientConfig) config;
-            String uri = of.uri();
-            CallProbes.Asked call = CallProbes.askAgain(uri != null && uri.contains("://") ? uri : of.baseUrl());
+            CallProbes.Asked call = CallProbes.askAgain(of.uri(), of.baseUrl());
             if (call != null) {
                 ((Mono) connect).doOnTerminate(call).doOnCancel(call).subscribe((CoreSubscriber) subscriber);
                 CallProbes.hasAskedAgain();
@@ -83,6 +87,50 @@ final class CallAdvice {
         static int enter(@Advice.FieldValue("originalRequest") Object request) {
             HttpUrl url = ((Request) request).url();
             return CallProbes.begin(url.scheme(), url.host(), url.port() == HttpUrl.defaultPort(url.scheme()) ? -1 : url.port());
+        }
+
+        @Advice.OnMethodExit(suppress = Throwable.class, onThrowable = Throwable.class)
+        static void exit(@Advice.Enter int epoch) {
+            CallProbes.end(epoch);
+        }
+    }
+
+    /** Lettuce's {@code DefaultEndpoint.write(command)}, however the command was given; who sent it may wait for it. */
+    static final class OfLettuce {
+        @SuppressWarnings("unchecked")
+        @Advice.OnMethodEnter(suppress = Throwable.class)
+        static void enter(@Advice.FieldValue("channel") Object channel, @Advice.Argument(0) Object command) {
+            if (command instanceof CompleteableCommand) {
+                CallProbes.Asked call = CallProbes.ask("redis", channel == null ? null : ((Channel) channel).remoteAddress());
+                if (call != null) {
+                    ((CompleteableCommand<Object>) command).onComplete((BiConsumer<Object, Throwable>) call);
+                }
+            }
+        }
+    }
+
+    /** Jedis' {@code Connection.executeCommand(command)}, of several kinds that call each other. */
+    static final class OfJedis {
+        @Advice.OnMethodEnter(suppress = Throwable.class)
+        static int enter(@Advice.FieldValue("socketFactory") Object factory) {
+            boolean isPlain = factory instanceof DefaultJedisSocketFactory;
+            return isPlain
+                    ? CallProbes.begin("redis", ((DefaultJedisSocketFactory) factory).getHostAndPort())
+                    : CallProbes.beginNamed("redis");
+        }
+
+        @Advice.OnMethodExit(suppress = Throwable.class, onThrowable = Throwable.class)
+        static void exit(@Advice.Enter int epoch) {
+            CallProbes.end(epoch);
+        }
+    }
+
+    /** {@code InternalStreamConnection.sendAndReceive} of MongoDB's blocking driver, but for the threads that watch the servers. */
+    static final class OfMongo {
+        @Advice.OnMethodEnter(suppress = Throwable.class)
+        static int enter(@Advice.FieldValue("serverId") Object server) {
+            boolean watches = Thread.currentThread().getName().startsWith("cluster-");
+            return watches ? 0 : CallProbes.begin("mongodb", ((ServerId) server).getAddress());
         }
 
         @Advice.OnMethodExit(suppress = Throwable.class, onThrowable = Throwable.class)

@@ -63,7 +63,7 @@ final class GrpcAdvice {
     static final class Call {
         @Advice.OnMethodEnter(suppress = Throwable.class)
         static int enter(@Advice.Argument(0) Object channel) {
-            return CallProbes.begin("grpc", ((Channel) channel).authority(), -1);
+            return CallProbes.begin("grpc", ((Channel) channel).authority());
         }
 
         @Advice.OnMethodExit(suppress = Throwable.class, onThrowable = Throwable.class)

@@ -251,7 +251,7 @@ final class Rules {
                 new Rule("blockingUnaryCall", named("blockingUnaryCall").and(takesArguments(4)), GrpcAdvice.Call.class));
     }
 
-    /** Other services that are called by HTTP. */
+    /** Other services that are called by HTTP, and stores that are none of JDBC's. */
     private void calls() {
         add("sun.net.www.protocol.http.HttpURLConnection",
                 new Rule("getInputStream", named("getInputStream").and(takesNoArguments()), CallAdvice.OfUrl.class));
@@ -260,6 +260,13 @@ final class Rules {
                 new Rule("sendAsync", named("sendAsync").and(takesArguments(3)), CallAdvice.OfFuture.class));
         add("reactor.netty.http.client.HttpClientConnect$MonoHttpConnect",
                 new Rule("subscribe", named("subscribe").and(takesArguments(1)), CallAdvice.OfReactor.class));
+        add("io.lettuce.core.protocol.DefaultEndpoint",
+                new Rule("write", named("write").and(takesArguments(1)).and(takesArgument(0, named("io.lettuce.core.protocol.RedisCommand"))),
+                        CallAdvice.OfLettuce.class));
+        add("redis.clients.jedis.Connection",
+                new Rule("executeCommand", named("executeCommand").and(takesArguments(1)), CallAdvice.OfJedis.class));
+        add("com.mongodb.internal.connection.InternalStreamConnection",
+                new Rule("sendAndReceive", named("sendAndReceive"), CallAdvice.OfMongo.class));
         for (String ok : new String[] {"okhttp3", "okhttp3.internal.connection"}) {
             add(ok + ".RealCall",
                     new Rule("getResponseWithInterceptorChain", nameStartsWith("getResponseWithInterceptorChain").and(takesNoArguments()),
