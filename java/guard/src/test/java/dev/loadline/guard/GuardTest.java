@@ -198,7 +198,7 @@ class GuardTest {
         GuardedConnection ordinary = served(guard);
         GuardedConnection buyer = served(guard);
         assertFalse(ordinary.refusesRequest(request("/search/x")));
-        for (int i = 0; i < 27; i++) {
+        for (int i = 0; i < 20; i++) {
             tick(guard, 40);
         }
         assertTrue(guard.figures().getShedLevel() > 1, "level " + guard.figures().getShedLevel());

@@ -368,6 +368,20 @@ class AdmissionTest {
     }
 
     @Test
+    void that_nobody_happens_to_be_refused_ends_nothing_while_they_wait_for_too_long() {
+        offer(500, 5, 1, AT_TARGET);
+        assertTrue(admission.refusing());
+        for (int i = 0; i < 12; i++) {
+            tick(1, 1.2, 0);
+        }
+        assertTrue(admission.refusing(), "what is owed is little, and they wait for more than is aimed at");
+        for (int i = 0; i < 5; i++) {
+            tick(1, 0.9, 0);
+        }
+        assertFalse(admission.refusing());
+    }
+
+    @Test
     void when_the_overload_is_over_everyone_is_admitted_again() {
         offer(500, 10, 1, AT_TARGET);
         assertTrue(admission.refusing());
