@@ -124,7 +124,7 @@ pub fn rows<E>(
     let visits = BySpan::new(&from.visits, |v| v.span);
     let gaps = BySpan::new(&from.gaps, |g| g.connection);
     let pieces_of = BySpan::new(&from.pieces, |p| p.span);
-    let mut over: Vec<(i64, i64, Phase)> = Vec::new();
+    let mut over: Vec<(i64, i64, At)> = Vec::new();
     let mut asked: Vec<(i64, i64)> = Vec::new();
     for (id, s) in (0u32..).zip(spans.iter()) {
         if id.is_multiple_of(LET_GO_AFTER) {
@@ -140,11 +140,11 @@ pub fn rows<E>(
         while let Some((_, i)) = inside.next_if(|(outer, _)| *outer == id) {
             let s = &spans[i as usize];
             match Phase::of(s) {
-                Some(phase) => over.push((s.begin_ns, s.end_ns, phase)),
+                Some(phase) => over.push((s.begin_ns, s.end_ns, (phase, false))),
                 None => asked.push((s.begin_ns, s.end_ns)),
             }
         }
-        let phases = flatten(s.begin_ns, s.end_ns, base, &over);
+        let phases = flatten(s.begin_ns, s.end_ns, (base, false), &over);
         let phases = with_asked(phases, union(std::mem::take(&mut asked)));
         let within_it = |pieces: &[Part]| within(pieces, s.begin_ns, s.end_ns);
         let pieces = match (s.kind, s.connection()) {
@@ -204,10 +204,13 @@ fn each_around(spans: &[Span], at: usize, mut each: impl FnMut(u32)) {
 type At = (Phase, bool);
 
 /// Phases cut where calls were asked for and answered, which are disjoint.
-fn with_asked(phases: Vec<(i64, i64, Phase)>, asked: Vec<(i64, i64)>) -> Vec<(i64, i64, At)> {
+fn with_asked(phases: Vec<(i64, i64, At)>, asked: Vec<(i64, i64)>) -> Vec<(i64, i64, At)> {
+    if asked.is_empty() {
+        return phases;
+    }
     let mut out = Vec::with_capacity(phases.len() + 2 * asked.len());
     let mut next = 0;
-    for (begin, end, phase) in phases {
+    for (begin, end, (phase, _)) in phases {
         let mut at = begin;
         while at < end {
             while asked.get(next).is_some_and(|a| a.1 <= at) {

@@ -174,6 +174,8 @@ pub struct Builder<'a> {
     users: FxHashMap<u64, u32>,
     /// Calls whose answers come to whichever thread, by their number.
     asked: FxHashMap<u64, u32>,
+    /// There was one.
+    has_asked: bool,
     methods: methods::Builder,
     /// All events have been taken: what is closed now was open at the end of the recording.
     at_the_end: bool,
@@ -196,6 +198,7 @@ impl<'a> Builder<'a> {
             uses: FxHashMap::default(),
             users: FxHashMap::default(),
             asked: FxHashMap::default(),
+            has_asked: false,
             methods: methods::Builder::new(cx.room),
             at_the_end: false,
         }

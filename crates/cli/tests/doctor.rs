@@ -82,7 +82,7 @@ fn a_tomcat_in_a_jar_is_seen_and_statements_ask_for_the_agent() {
         let out = run_ok(&["doctor", &jvm.pid(), "--json"]);
         let found = findings(&out);
         assert_eq!(of(&found, "server level")["can"], "yes", "{}", text(&out));
-        let sql = of(&found, "SQL and pools");
+        let sql = of(&found, "SQL, calls and pools");
         assert_eq!(sql["can"], if woven { "yes" } else { "partly" }, "{sql}");
         assert_eq!(
             sql["remedy"]

@@ -82,6 +82,7 @@ fn described(code: &str) -> Option<(&'static str, &'static str)> {
         "they have nothing to hook into, and no loaded class is redefined";
     Some(match code {
         "sql" => ("SQL statements", NOTHING_TO_HOOK),
+        "calls" => ("calls of other services", NOTHING_TO_HOOK),
         "pools" => ("pools other than HikariCP's", NOTHING_TO_HOOK),
         "openssl" => (
             "which handshakes of OpenSSL's connectors were resumed",
@@ -106,12 +107,12 @@ mod tests {
     #[test]
     fn what_hooks_do_not_see_is_said_with_the_ways_to_get_it() {
         let told =
-            told(r#"{"java": 17, "server_by": "hooks", "unseen": ["sql", "pools", "openssl"]}"#);
+            told(r#"{"java": 17, "server_by": "hooks", "unseen": ["sql", "calls", "pools", "openssl"]}"#);
         let what: Vec<&str> = told.iter().map(|n| n.what.as_str()).collect();
         assert_eq!(
             what,
             [
-                "SQL statements, pools other than HikariCP's",
+                "SQL statements, calls of other services, pools other than HikariCP's",
                 "which handshakes of OpenSSL's connectors were resumed"
             ]
         );

@@ -57,6 +57,11 @@ fn a_thread_without_states_is_unknown() {
 
 const IN_POLL: u16 = 7;
 
+fn not_asked(phases: &[(i64, i64, Phase)]) -> Vec<(i64, i64, At)> {
+    let of = |&(begin, end, phase): &(i64, i64, Phase)| (begin, end, (phase, false));
+    phases.iter().map(of).collect()
+}
+
 /// Thread 0 serves; thread 1 polls.
 fn parts(
     phases: &[(i64, i64, Phase)],
@@ -71,7 +76,7 @@ fn parts(
         places: &Places::new(states.len()),
         looked: Cell::default(),
     };
-    partition(&with_asked(phases.into(), vec![]), pieces, gaps, &doings)
+    partition(&not_asked(phases), pieces, gaps, &doings)
 }
 
 fn gap(begin: i64, end: i64, with: With) -> Gap {
@@ -151,7 +156,7 @@ fn while_an_answer_is_awaited_waiting_is_the_calls_and_all_else_is_the_requests(
         looked: Cell::default(),
     };
     let phases = vec![(0, 10, Phase::Request), (10, 100, Phase::Service)];
-    let phases = with_asked(phases, vec![(5, 40), (50, 55), (80, 90)]);
+    let phases = with_asked(not_asked(&phases), vec![(5, 40), (50, 55), (80, 90)]);
     let sums = partition(&phases, &[visit(0, 70, None)], &[], &doings);
     assert_eq!(
         sums,

@@ -258,6 +258,7 @@ impl Builder<'_> {
         let name = self.name(name, Name::CALL);
         let parent = self.actor(thread).stack.last().copied();
         let span = self.open_in(parent, Kind::Asked, name, thread, ts);
+        self.has_asked = true;
         if let Some(lost) = self.asked.insert(id, span) {
             self.close(lost, thread, ts, false); // its end was lost
         }

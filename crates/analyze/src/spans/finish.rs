@@ -59,7 +59,9 @@ impl Builder<'_> {
             }
         }
         untouched(&spans, &pieces, &mut segments);
-        pieces_of_asked(&spans, &pieces, &mut segments);
+        if self.has_asked {
+            pieces_of_asked(&spans, &pieces, &mut segments);
+        }
         segments.extend(paced(&self.visits));
         drop(self.visits);
         let mut gaps = List::new(room);

@@ -214,14 +214,14 @@ impl Found {
             ),
         }];
         findings.push(match (woven, self.hikari) {
-            (true, _) => Finding::yes("SQL and pools", "the agent was there at start"),
+            (true, _) => Finding::yes("SQL, calls and pools", "the agent was there at start"),
             (false, true) => Finding::partly(
-                "SQL and pools",
-                "HikariCP's connections are seen; statements are not, when attached late",
+                "SQL, calls and pools",
+                "HikariCP's connections are seen; statements and calls of other services are not, when attached late",
                 how,
             ),
             (false, false) => Finding::partly(
-                "SQL and pools",
+                "SQL, calls and pools",
                 "not seen when attached late, but for HikariCP's connections",
                 how,
             ),

@@ -46,16 +46,16 @@ class CallsIT {
     void one_whose_answer_comes_to_another_thread_ends_with_that_with_its_failure_or_when_nobody_wants_it_any_more(Way way) throws Exception {
         try (Target target = Target.start(HttpCalls.class, way.options()); TestRecorder recorder = way.recorder()) {
             String service = "http://127.0.0.1:" + target.tell("port");
-            for (String client : List.of("future", "reactor")) {
+            for (String client : List.of("future", "reactor", "vertx")) {
                 target.tell(client);
             }
             recorder.record(target.pid());
             List<String> expected = new ArrayList<>();
-            for (String client : List.of("future", "reactor", "cancelledReactor")) {
+            for (String client : List.of("future", "reactor", "cancelledReactor", "vertx")) {
                 assertEquals(client.startsWith("cancelled") ? "" : "204", target.tell(client));
                 expected.addAll(List.of(service, "its end"));
             }
-            for (String client : List.of("refusedFuture", "refusedReactor")) {
+            for (String client : List.of("refusedFuture", "refusedReactor", "refusedVertx")) {
                 assertEquals("", target.tell(client));
                 expected.addAll(List.of("http://127.0.0.1:1", "its end"));
             }

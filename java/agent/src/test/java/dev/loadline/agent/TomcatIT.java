@@ -47,7 +47,7 @@ class TomcatIT {
             String info = told.spool.info;
             assertTrue(info.contains("Apache Tomcat/" + version), info);
             assertTrue(info.contains(way == Way.HOOKS
-                    ? "\"server_by\": \"hooks\", \"unseen\": [\"sql\", \"pools\"]" : "\"server_by\": \"probes\""), info);
+                    ? "\"server_by\": \"hooks\", \"unseen\": [\"sql\", \"calls\", \"pools\"]" : "\"server_by\": \"probes\""), info);
             Story first = told.full;
             String request = "38 41 42 39 40"; // request, service, its end, status, request's end
             assertEquals(request + " " + request + " 38 39 40", first.types(

@@ -74,6 +74,16 @@ public final class CallProbes {
         return s == null || ofThread().epoch == s.epoch ? null : ask(s, at(address.getScheme(), address.getHost(), address.getPort()));
     }
 
+    /** Whether a call is told that would be asked for now. */
+    public static boolean tells() {
+        return Emit.server() != null;
+    }
+
+    public static Asked ask(String scheme, String host, int port) {
+        Session s = Emit.server();
+        return s == null ? null : ask(s, at(scheme, host, port));
+    }
+
     /**
      * The same of one that a connection leads to.
      *
@@ -86,7 +96,7 @@ public final class CallProbes {
         }
         if (address instanceof InetSocketAddress) {
             InetSocketAddress inet = (InetSocketAddress) address;
-            return ask(s, at(scheme, inet.getHostString(), inet.getPort()));
+            return ask(scheme, inet.getHostString(), inet.getPort());
         }
         return ask(s, scheme);
     }

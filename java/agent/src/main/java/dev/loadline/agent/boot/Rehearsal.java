@@ -328,6 +328,7 @@ public final class Rehearsal {
         answer.complete(name);
         CallProbes.answeredBy(CallProbes.ask(AT_DEFAULT_PORT), null);
         CallProbes.answeredBy(CallProbes.ask("rehearsal", null), null);
+        CallProbes.answeredBy(CallProbes.ask("rehearsal", name, -1), null);
         CallProbes.answeredBy(CallProbes.ask("rehearsal", InetSocketAddress.createUnresolved("rehearsal", 1)), null);
         for (String url : new String[] {null, "/path", "rehearsal", "http://rehearsal:1/at?key=1", "http://user@rehearsal/"}) {
             CallProbes.Asked call = CallProbes.askAgain(url, url == null ? null : "http://rehearsal");

@@ -125,7 +125,7 @@ public final class Hooks {
 
     /** For the header's info: JSON that says that hooks are the source, and codes of what they do not see. */
     public String coverage() {
-        Set<String> unseen = new LinkedHashSet<>(List.of("sql", "pools"));
+        Set<String> unseen = new LinkedHashSet<>(List.of("sql", "calls", "pools"));
         boolean server = false;
         for (Hook hook : hooks.values()) {
             if (hook != null) {

@@ -4,6 +4,8 @@ import com.mongodb.connection.ServerId;
 import dev.loadline.agent.boot.CallProbes;
 import io.lettuce.core.protocol.CompleteableCommand;
 import io.netty.channel.Channel;
+import io.vertx.core.Promise;
+import io.vertx.core.http.HttpClientRequest;
 import java.net.HttpURLConnection;
 import java.net.http.HttpRequest;
 import java.util.concurrent.CompletableFuture;
@@ -92,6 +94,24 @@ final class CallAdvice {
         @Advice.OnMethodExit(suppress = Throwable.class, onThrowable = Throwable.class)
         static void exit(@Advice.Enter int epoch) {
             CallProbes.end(epoch);
+        }
+    }
+
+    /** Vert.x' {@code HttpClientImpl.doRequest(method, server, host, port, isTls, …, promise)}, before a connection is looked for. */
+    static final class OfVertx {
+        @SuppressWarnings("unchecked")
+        @Advice.OnMethodEnter(suppress = Throwable.class)
+        static void enter(
+                @Advice.Argument(2) String host, @Advice.Argument(3) int port, @Advice.Argument(4) Boolean isTls, @Advice.AllArguments Object[] all) {
+            if (CallProbes.tells()) {
+                Promise<HttpClientRequest> promised = (Promise<HttpClientRequest>) all[all.length - 1];
+                boolean plain = isTls == null || !isTls;
+                CallProbes.Asked call = CallProbes.ask(plain ? "http" : "https", host, port == (plain ? 80 : 443) ? -1 : port);
+                if (call != null) {
+                    promised.future().compose(HttpClientRequest::response).toCompletionStage()
+                            .whenComplete((BiConsumer<Object, Throwable>) call);
+                }
+            }
         }
     }
 

@@ -260,6 +260,8 @@ final class Rules {
                 new Rule("sendAsync", named("sendAsync").and(takesArguments(3)), CallAdvice.OfFuture.class));
         add("reactor.netty.http.client.HttpClientConnect$MonoHttpConnect",
                 new Rule("subscribe", named("subscribe").and(takesArguments(1)), CallAdvice.OfReactor.class));
+        add("io.vertx.core.http.impl.HttpClientImpl",
+                new Rule("doRequest", named("doRequest").and(takesArgument(2, String.class)).and(takesArgument(4, Boolean.class)), CallAdvice.OfVertx.class));
         add("io.lettuce.core.protocol.DefaultEndpoint",
                 new Rule("write", named("write").and(takesArguments(1)).and(takesArgument(0, named("io.lettuce.core.protocol.RedisCommand"))),
                         CallAdvice.OfLettuce.class));

@@ -2,6 +2,10 @@ package dev.loadline.agent.programs;
 
 import com.sun.net.httpserver.HttpServer;
 import dev.loadline.agent.testing.Program;
+import io.vertx.core.Vertx;
+import io.vertx.core.http.HttpClientRequest;
+import io.vertx.core.http.HttpClientResponse;
+import io.vertx.core.http.HttpMethod;
 import java.io.IOException;
 import java.net.HttpURLConnection;
 import java.net.InetAddress;
@@ -30,6 +34,7 @@ public final class HttpCalls extends Program {
     private final HttpServer service;
     private final HttpClient client = HttpClient.newHttpClient();
     private final reactor.netty.http.client.HttpClient ofReactor = reactor.netty.http.client.HttpClient.create();
+    private final io.vertx.core.http.HttpClient vertx = Vertx.vertx().createHttpClient();
     private final OkHttpClient okHttp = new OkHttpClient();
 
     private HttpCalls() throws IOException {
@@ -89,6 +94,12 @@ public final class HttpCalls extends Program {
                 return ofReactor.get().uri("http://127.0.0.1:1/").response().map(Object::toString).onErrorReturn("").block();
             case "cancelledReactor":
                 return ofReactor.get().uri(there.resolve("/late")).response().map(Object::toString).timeout(SOON, Mono.just("")).block();
+            case "vertx":
+                return String.valueOf(vertx.request(HttpMethod.GET, port, "127.0.0.1", "/item/7").compose(HttpClientRequest::send)
+                        .map(HttpClientResponse::statusCode).toCompletionStage().toCompletableFuture().get());
+            case "refusedVertx":
+                return vertx.request(HttpMethod.GET, 1, "127.0.0.1", "/").map(Object::toString).otherwise("").toCompletionStage()
+                        .toCompletableFuture().get();
             case "ok":
                 try (var answer = okHttp.newCall(new Request.Builder().url(there.toString()).build()).execute()) {
                     return String.valueOf(answer.code());
