@@ -161,7 +161,10 @@ public final class Admission {
 
     private boolean mayBegin(double cost, double mostOwed, double delayOfTarget, double limit) {
         if (!refusing) {
-            return delayOfTarget < 1 || owedCpuNanos <= Math.max(0, CALM_SECONDS * cpus * SECOND - cost);
+            // More comes than can be served, and they wait for it: that is no collection which leaves something behind.
+            boolean tooMuch = offeredCpus > cpus * factor() && delayOfTarget >= LIMIT
+                || owedCpuNanos > Math.max(0, CALM_SECONDS * cpus * SECOND - cost);
+            return delayOfTarget < 1 || !tooMuch;
         }
         return delayOfTarget < limit && owedCpuNanos <= Math.max(0, mostOwed - cost);
     }

@@ -382,6 +382,16 @@ class AdmissionTest {
     }
 
     @Test
+    void where_more_comes_than_can_be_served_a_long_wait_need_not_last() {
+        offer(150, 4, 1, AT_TARGET);
+        offer(101, 2, 1, 0.1);
+        assertFalse(admission.refusing(), "nothing is owed, and nobody waits");
+        assertTrue(admission.offeredCpus() > 1);
+        assertEquals(Verdict.ADMIT, fresh(Customer.SILVER, 1.9));
+        assertEquals(Verdict.REFUSE_BUDGET, fresh(Customer.SILVER, Admission.LIMIT));
+    }
+
+    @Test
     void when_the_overload_is_over_everyone_is_admitted_again() {
         offer(500, 10, 1, AT_TARGET);
         assertTrue(admission.refusing());
