@@ -106,8 +106,9 @@ mod tests {
 
     #[test]
     fn what_hooks_do_not_see_is_said_with_the_ways_to_get_it() {
-        let told =
-            told(r#"{"java": 17, "server_by": "hooks", "unseen": ["sql", "calls", "pools", "openssl"]}"#);
+        let told = told(
+            r#"{"java": 17, "server_by": "hooks", "unseen": ["sql", "calls", "pools", "openssl"]}"#,
+        );
         let what: Vec<&str> = told.iter().map(|n| n.what.as_str()).collect();
         assert_eq!(
             what,

@@ -142,7 +142,7 @@ fn only_while_the_poller_is_blocked_in_its_poll_has_nothing_come_from_the_peer()
 #[test]
 fn while_an_answer_is_awaited_waiting_is_the_calls_and_all_else_is_the_requests() {
     use Cause::*;
-    let states = vec![vec![
+    let states = [vec![
         state(0, 20, Running),
         state(20, 45, Socket), // woken a moment after the answer came
         state(45, 60, Lock),

@@ -41,7 +41,8 @@ fn judge(f: &Figures) -> Judgement {
         most.calls as f64 / f.requests.count.max(1) as f64,
         duration(most.mean_ms)
     );
-    if all < OF_TIME {
+    // Who computes for longer than it waits has another limit first.
+    if all < OF_TIME || all < f.time.cause("running") {
         return Judgement::refuted(split).fact(which);
     }
     Judgement::confirmed(
@@ -74,5 +75,7 @@ mod tests {
         assert_eq!(outcome(HYPOTHESIS, &f), Outcome::Refuted, "its own work");
         add(&mut f, "call", "socket", 26_000);
         assert_eq!(outcome(HYPOTHESIS, &f), Outcome::Confirmed);
+        add(&mut f, "service", "running", 60_000);
+        assert_eq!(outcome(HYPOTHESIS, &f), Outcome::Refuted, "computes longer");
     }
 }

@@ -22,6 +22,14 @@ import redis.clients.jedis.DefaultJedisSocketFactory;
 final class CallAdvice {
     private CallAdvice() {}
 
+    /** The end of each whose thread waits for the answer. */
+    static final class End {
+        @Advice.OnMethodExit(suppress = Throwable.class, onThrowable = Throwable.class)
+        static void exit(@Advice.Enter int epoch) {
+            CallProbes.end(epoch);
+        }
+    }
+
     /** {@code sun.net.www.protocol.http.HttpURLConnection.getInputStream()}: the first waits for the answer's head. */
     static final class OfUrl {
         @Advice.OnMethodEnter(suppress = Throwable.class)
@@ -31,11 +39,6 @@ final class CallAdvice {
                 @Advice.FieldValue("rememberedException") Object failure) {
             return answer == null && failure == null ? CallProbes.begin(connection.getURL()) : 0;
         }
-
-        @Advice.OnMethodExit(suppress = Throwable.class, onThrowable = Throwable.class)
-        static void exit(@Advice.Enter int epoch) {
-            CallProbes.end(epoch);
-        }
     }
 
     /** {@code jdk.internal.net.http.HttpClientImpl.send(request, handler)}. */
@@ -43,11 +46,6 @@ final class CallAdvice {
         @Advice.OnMethodEnter(suppress = Throwable.class)
         static int enter(@Advice.Argument(0) HttpRequest request) {
             return CallProbes.begin(request.uri());
-        }
-
-        @Advice.OnMethodExit(suppress = Throwable.class, onThrowable = Throwable.class)
-        static void exit(@Advice.Enter int epoch) {
-            CallProbes.end(epoch);
         }
     }
 
@@ -89,11 +87,6 @@ final class CallAdvice {
         static int enter(@Advice.FieldValue("originalRequest") Object request) {
             HttpUrl url = ((Request) request).url();
             return CallProbes.begin(url.scheme(), url.host(), url.port() == HttpUrl.defaultPort(url.scheme()) ? -1 : url.port());
-        }
-
-        @Advice.OnMethodExit(suppress = Throwable.class, onThrowable = Throwable.class)
-        static void exit(@Advice.Enter int epoch) {
-            CallProbes.end(epoch);
         }
     }
 
@@ -138,11 +131,6 @@ final class CallAdvice {
                     ? CallProbes.begin("redis", ((DefaultJedisSocketFactory) factory).getHostAndPort())
                     : CallProbes.beginNamed("redis");
         }
-
-        @Advice.OnMethodExit(suppress = Throwable.class, onThrowable = Throwable.class)
-        static void exit(@Advice.Enter int epoch) {
-            CallProbes.end(epoch);
-        }
     }
 
     /** {@code InternalStreamConnection.sendAndReceive} of MongoDB's blocking driver, but for the threads that watch the servers. */
@@ -152,11 +140,6 @@ final class CallAdvice {
             boolean watches = Thread.currentThread().getName().startsWith("cluster-");
             return watches ? 0 : CallProbes.begin("mongodb", ((ServerId) server).getAddress());
         }
-
-        @Advice.OnMethodExit(suppress = Throwable.class, onThrowable = Throwable.class)
-        static void exit(@Advice.Enter int epoch) {
-            CallProbes.end(epoch);
-        }
     }
 
     /** Apache's {@code InternalHttpClient.doExecute(host, request, context)}: a host's text is its scheme, name and port. */
@@ -164,11 +147,6 @@ final class CallAdvice {
         @Advice.OnMethodEnter(suppress = Throwable.class)
         static int enter(@Advice.Argument(0) Object host) {
             return CallProbes.beginNamed(host);
-        }
-
-        @Advice.OnMethodExit(suppress = Throwable.class, onThrowable = Throwable.class)
-        static void exit(@Advice.Enter int epoch) {
-            CallProbes.end(epoch);
         }
     }
 }

@@ -65,10 +65,5 @@ final class GrpcAdvice {
         static int enter(@Advice.Argument(0) Object channel) {
             return CallProbes.begin("grpc", ((Channel) channel).authority());
         }
-
-        @Advice.OnMethodExit(suppress = Throwable.class, onThrowable = Throwable.class)
-        static void exit(@Advice.Enter int epoch) {
-            CallProbes.end(epoch);
-        }
     }
 }

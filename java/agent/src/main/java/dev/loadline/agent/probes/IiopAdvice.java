@@ -1,6 +1,5 @@
 package dev.loadline.agent.probes;
 
-import dev.loadline.agent.boot.CallProbes;
 import dev.loadline.agent.boot.IiopProbes;
 import net.bytebuddy.asm.Advice;
 
@@ -21,11 +20,6 @@ final class IiopAdvice {
         @Advice.OnMethodEnter(suppress = Throwable.class)
         static int enter() {
             return IiopProbes.callBegin();
-        }
-
-        @Advice.OnMethodExit(suppress = Throwable.class, onThrowable = Throwable.class)
-        static void exit(@Advice.Enter int epoch) {
-            CallProbes.end(epoch);
         }
     }
 

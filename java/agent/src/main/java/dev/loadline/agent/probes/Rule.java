@@ -21,6 +21,8 @@ final class Rule {
     /** Whether it tells of a server's requests. */
     private boolean requests;
     private final Class<?> advice;
+    /** Where the end is another class's; else null. */
+    private Class<?> end;
     private Advice compiled;
 
     Rule(String what, ElementMatcher<? super MethodDescription> methods, Class<?> advice) {
@@ -45,6 +47,12 @@ final class Rule {
         return this;
     }
 
+    /** What it does at the end of a method is in this class, which several share. */
+    Rule endingBy(Class<?> end) {
+        this.end = end;
+        return this;
+    }
+
     boolean isOfRequests() {
         return requests;
     }
@@ -59,7 +67,8 @@ final class Rule {
     /** The advice, read once when first wanted. */
     synchronized Advice advice() {
         if (compiled == null) {
-            compiled = Advice.withCustomMapping().to(advice).withExceptionHandler(TELL);
+            Advice.WithCustomMapping mapping = Advice.withCustomMapping();
+            compiled = (end == null ? mapping.to(advice) : mapping.to(advice, end)).withExceptionHandler(TELL);
         }
         return compiled;
     }

@@ -248,15 +248,20 @@ final class Rules {
                 new Rule("halfClosed", application, GrpcAdvice.Visit.class),
                 new Rule("closed", named("closed").and(takesArguments(1)), GrpcAdvice.Closed.class));
         add("io.grpc.stub.ClientCalls",
-                new Rule("blockingUnaryCall", named("blockingUnaryCall").and(takesArguments(4)), GrpcAdvice.Call.class));
+                call("blockingUnaryCall", named("blockingUnaryCall").and(takesArguments(4)), GrpcAdvice.Call.class));
+    }
+
+    /** A call whose thread waits for the answer. */
+    private static Rule call(String what, ElementMatcher<? super MethodDescription> methods, Class<?> advice) {
+        return new Rule(what, methods, advice).endingBy(CallAdvice.End.class);
     }
 
     /** Other services that are called by HTTP, and stores that are none of JDBC's. */
     private void calls() {
         add("sun.net.www.protocol.http.HttpURLConnection",
-                new Rule("getInputStream", named("getInputStream").and(takesNoArguments()), CallAdvice.OfUrl.class));
+                call("getInputStream", named("getInputStream").and(takesNoArguments()), CallAdvice.OfUrl.class));
         add("jdk.internal.net.http.HttpClientImpl",
-                new Rule("send", named("send").and(takesArguments(2)), CallAdvice.OfRequest.class),
+                call("send", named("send").and(takesArguments(2)), CallAdvice.OfRequest.class),
                 new Rule("sendAsync", named("sendAsync").and(takesArguments(3)), CallAdvice.OfFuture.class));
         add("reactor.netty.http.client.HttpClientConnect$MonoHttpConnect",
                 new Rule("subscribe", named("subscribe").and(takesArguments(1)), CallAdvice.OfReactor.class));
@@ -266,16 +271,16 @@ final class Rules {
                 new Rule("write", named("write").and(takesArguments(1)).and(takesArgument(0, named("io.lettuce.core.protocol.RedisCommand"))),
                         CallAdvice.OfLettuce.class));
         add("redis.clients.jedis.Connection",
-                new Rule("executeCommand", named("executeCommand").and(takesArguments(1)), CallAdvice.OfJedis.class));
+                call("executeCommand", named("executeCommand").and(takesArguments(1)), CallAdvice.OfJedis.class));
         add("com.mongodb.internal.connection.InternalStreamConnection",
-                new Rule("sendAndReceive", named("sendAndReceive"), CallAdvice.OfMongo.class));
+                call("sendAndReceive", named("sendAndReceive"), CallAdvice.OfMongo.class));
         for (String ok : new String[] {"okhttp3", "okhttp3.internal.connection"}) {
             add(ok + ".RealCall",
-                    new Rule("getResponseWithInterceptorChain", nameStartsWith("getResponseWithInterceptorChain").and(takesNoArguments()),
+                    call("getResponseWithInterceptorChain", nameStartsWith("getResponseWithInterceptorChain").and(takesNoArguments()),
                             CallAdvice.OfOkHttp.class));
         }
         for (String client : new String[] {"org.apache.http.impl.client", "org.apache.hc.client5.http.impl.classic"}) {
-            add(client + ".InternalHttpClient", new Rule("doExecute", named("doExecute").and(takesArguments(3)), CallAdvice.OfHost.class));
+            add(client + ".InternalHttpClient", call("doExecute", named("doExecute").and(takesArguments(3)), CallAdvice.OfHost.class));
         }
     }
 
@@ -290,7 +295,7 @@ final class Rules {
     private void iiop() {
         add("org.omg.CORBA.portable.ObjectImpl",
                 new Rule("_request", named("_request").and(takesArguments(2)), IiopAdvice.Asked.class),
-                new Rule("_invoke", named("_invoke").and(takesArguments(1)), IiopAdvice.Call.class));
+                call("_invoke", named("_invoke").and(takesArguments(1)), IiopAdvice.Call.class));
     }
 
     /** {@code unpark(boolean)}, through which {@code unpark()} goes where there is one. */
