@@ -11,7 +11,7 @@ const STOCK: &str = "http://10.1.2.3:8080";
 const FUTURE: &str = "java.util.concurrent.CompletableFuture$Signaller";
 const CONDITION: &str = "java.util.concurrent.locks.AbstractQueuedSynchronizer$ConditionObject";
 
-/// 11 serves from 101 to 299 ms. Its calls are from 110 to 150, in which it waits in a system call from 112 to 149, and from
+/// 11 serves from 101 to 251 ms. Its calls are from 110 to 150, in which it waits in a system call from 112 to 149, and from
 /// 160 to 240: for a connection of the client's until 170, and from 180 to 230 for the answer.
 fn recorded(redact: bool) -> (tempfile::TempDir, Trace) {
     let mut r = Recording::new(0, 400 * MS);
@@ -48,10 +48,10 @@ fn recorded(redact: bool) -> (tempfile::TempDir, Trace) {
         }
         a.event(11, end * MS, ev::CALL_END, 0, 0, "");
     }
-    a.event(11, 290 * MS, ev::SERVICE_END, 0, 0, "");
-    a.event(11, 291 * MS, ev::STATUS, 0, 200, "");
-    a.event(11, 298 * MS, ev::REQUEST_END, 0, 0, "");
-    a.event(11, 299 * MS, ev::VISIT_END, 7, 0, "");
+    a.event(11, 245 * MS, ev::SERVICE_END, 0, 0, "");
+    a.event(11, 246 * MS, ev::STATUS, 0, 200, "");
+    a.event(11, 250 * MS, ev::REQUEST_END, 0, 0, "");
+    a.event(11, 251 * MS, ev::VISIT_END, 7, 0, "");
     r.traced()
 }
 
