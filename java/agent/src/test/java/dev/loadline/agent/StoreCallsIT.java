@@ -31,7 +31,7 @@ class StoreCallsIT {
 
     @BeforeAll
     static void startRedis() throws Exception {
-        Stream<Path> places = Stream.of("/usr/bin", "/usr/local/bin", "/opt/homebrew/bin").map(folder -> Path.of(folder, "redis-server"));
+        Stream<Path> places = Stream.of("/usr/bin", "/usr/local/bin").map(folder -> Path.of(folder, "redis-server"));
         Path server = places.filter(Files::isExecutable).findFirst().orElse(null);
         assumeTrue(server != null, "no redis-server here: scripts/setup installs it");
         try (ServerSocket free = new ServerSocket(0)) {

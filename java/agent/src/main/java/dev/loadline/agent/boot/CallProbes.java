@@ -71,7 +71,7 @@ public final class CallProbes {
     /** The calling thread asks a service at an address; null if that is not told. */
     public static Asked ask(URI address) {
         Session s = Emit.server();
-        return s == null || ofThread().epoch == s.epoch ? null : ask(s, at(address.getScheme(), address.getHost(), address.getPort()));
+        return s == null ? null : ask(s, at(address.getScheme(), address.getHost(), address.getPort()));
     }
 
     /** Whether a call is told that would be asked for now. */
@@ -102,8 +102,8 @@ public final class CallProbes {
     }
 
     /**
-     * The same, where who hears of the answer can only be had by asking once more: what the thread calls of this before
-     * {@link #hasAskedAgain} is that, and null.
+     * The same, where only who asks once more can hear of the answer: what the thread calls of this before {@link #hasAskedAgain}
+     * is that, and null.
      *
      * @param url null if it is not known, or one that begins with its path
      * @param base of that
@@ -118,16 +118,21 @@ public final class CallProbes {
             call.asksAgain = false;
             return null;
         }
-        call.asksAgain = true;
         String service = url == null || url.startsWith("/") ? base : url;
-        return ask(s, service == null ? null : withoutPath(service));
+        Asked asked = ask(s, service == null ? null : withoutPath(service));
+        call.asksAgain = asked != null;
+        return asked;
     }
 
     public static void hasAskedAgain() {
         ofThread().asksAgain = false;
     }
 
+    /** None within a call whose thread waits: that is the same one. */
     private static Asked ask(Session s, Object service) {
+        if (ofThread().epoch == s.epoch) {
+            return null;
+        }
         long id = ASKED.incrementAndGet();
         write(s, service, id);
         return new Asked(s.epoch, id);

@@ -316,6 +316,7 @@ public final class Rehearsal {
         int call = CallProbes.beginNamed(name);
         CallProbes.end(CallProbes.begin(SERVICE));
         CallProbes.answeredBy(CallProbes.ask(SERVICE), null);
+        CallProbes.askAgain(null, null);
         CallProbes.end(call);
         IiopProbes.asked(name);
         CallProbes.end(IiopProbes.callBegin());

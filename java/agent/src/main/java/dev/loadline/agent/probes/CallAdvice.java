@@ -98,7 +98,7 @@ final class CallAdvice {
                 @Advice.Argument(2) String host, @Advice.Argument(3) int port, @Advice.Argument(4) Boolean isTls, @Advice.AllArguments Object[] all) {
             if (CallProbes.tells()) {
                 Promise<HttpClientRequest> promised = (Promise<HttpClientRequest>) all[all.length - 1];
-                boolean plain = isTls == null || !isTls;
+                boolean plain = isTls == null ? port != 443 : !isTls; // null: as the client is made, which it does not tell here
                 CallProbes.Asked call = CallProbes.ask(plain ? "http" : "https", host, port == (plain ? 80 : 443) ? -1 : port);
                 if (call != null) {
                     promised.future().compose(HttpClientRequest::response).toCompletionStage()
