@@ -71,6 +71,8 @@ pub struct Output {
     pub pieces: List<Part>,
     /// Between the visits of connections, sorted by connection and begin.
     pub gaps: List<Gap>,
+    /// Whether there are calls whose answers come to whichever thread.
+    pub has_asked: bool,
     /// Invocations of methods: spans too, with the ids behind those of the others.
     pub methods: Invocations,
 }

@@ -209,8 +209,11 @@ fn work(spans: &spans::Output, threads: usize, room: &Room) -> [Times; 4] {
     for (at, v) in spans.segments.iter().enumerate() {
         spans.segments.pace(at);
         work.add(v.thread, v.begin_ns, v.end_ns);
-        if spans.spans[v.span as usize].kind == Kind::Asked {
-            asked.add(v.thread, v.begin_ns, v.end_ns);
+        if spans.has_asked {
+            spans.spans.pace(at);
+            if spans.spans[v.span as usize].kind == Kind::Asked {
+                asked.add(v.thread, v.begin_ns, v.end_ns);
+            }
         }
     }
     for (at, s) in spans.spans.iter().enumerate() {

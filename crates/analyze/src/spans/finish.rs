@@ -76,6 +76,7 @@ impl Builder<'_> {
             visits,
             pieces,
             gaps,
+            has_asked: self.has_asked,
             methods,
         };
         without_what_lies_outside(out, self.cx.begin, end, room)

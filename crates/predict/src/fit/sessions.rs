@@ -115,7 +115,8 @@ pub fn from_trace(seen: &Observed) -> Result<Visitors, String> {
     }
     let [goes_on, ends] = incidence::shares(followed);
     walk::end_as_often_as(&mut next, ends / goes_on.max(f64::MIN_POSITIVE));
-    let clicks = walk::length(&start, &mut next);
+    walk::give_ends(&mut next);
+    let clicks = walk::length(&start, &next);
     let resumed = seen.handshakes.iter().filter(|h| h.resumed).count() as f64;
     Ok(Visitors {
         source: "the recording's connections: each is taken for a session".into(),
