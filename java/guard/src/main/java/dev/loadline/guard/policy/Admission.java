@@ -6,7 +6,7 @@ package dev.loadline.guard.policy;
  * <p>State: <em>owed</em>, the CPU time promised to sessions that began and not paid off yet (a virtual queue), and a
  * <em>correction</em> of the pace. Signal: the {@link Delay} that who begins now would see, per target. Law: while the
  * delay is below its target everybody is admitted. Once it is not, and more is owed than the CPUs do in half a second,
- * or it has lasted, sessions begin at the pace at which the CPUs can serve them to the end:
+ * or it has reached {@value #LIMIT} while more comes than they can serve, or it has lasted, sessions begin at the pace at which the CPUs can serve them to the end:
  *
  * <pre>pace = CPUs · e^correction · (2·target/delay − 1), and nobody begins at {@value #LIMIT} times the target</pre>
  *
@@ -32,7 +32,7 @@ public final class Admission {
     static final double CLUSTER_SECONDS = 0.025;
     /** Owed work in calm from which delay means overload. Half: random arrivals at 0.9 reach it; double: a crowd is seen late. */
     static final double CALM_SECONDS = 0.5;
-    /** Time in which nobody was refused, nor waited for longer than the target, that ends refusing. If waiting did not count, the 95th percentile at 1.25 times petclinic's load line would be 261 ms instead of 180. */
+    /** Time in which nobody was refused, nor waited for longer than the target, that ends refusing: costs that are learnt too low refuse nobody. */
     private static final double OVER_SECONDS = 1;
     /** Change of the correction per second and unit of delay per target: a session goes on costing for some ten seconds. */
     private static final double GAIN = 0.05;
