@@ -158,9 +158,13 @@ fn a_jvm_that_runs_needs_to_be_armed_and_is_told_so() {
     run_ok(&["arm", &pid, "--methods", "Orders"]);
     let (_, trace) = record(&format!("{out}2"));
     assert!(trace.meta.not_recorded.iter().all(|n| n.what != "methods"));
-    let tree = paths(&trace);
+    // An order may be under way when recording begins: what it goes on to call has no caller then.
+    let (tree, callerless): (Vec<_>, Vec<_>) = paths(&trace)
+        .into_iter()
+        .partition(|(path, ..)| path.starts_with("Orders.order(int)"));
     assert_eq!(tree.len(), 7, "{tree:?}");
     assert!(tree[0].1 >= 10, "{tree:?}");
+    assert!(callerless.iter().all(|c| c.1 <= 3), "{callerless:?}");
 }
 
 #[test]
