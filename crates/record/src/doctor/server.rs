@@ -22,7 +22,10 @@ const OTHERS: [(&str, &str); 4] = [
     ("netty-transport-", "Netty"),
 ];
 /// Of these, those that probes are for.
-const PROBED: [&str; 4] = ["Jetty 12.", "Undertow 2.", "gRPC 1.", "Netty 4."];
+const PROBED: [&str; 5] = ["Jetty 12.", "Undertow 2.", "gRPC 1.", "Netty 4.", JDK];
+/// The JDK's own, which has no jar but a thread.
+const JDK: &str = "HttpServer of the JDK";
+const DISPATCHER: &str = "HTTP-Dispatcher";
 /// What a server may have beside it, as a client; what is told of it, the more the earlier it stands.
 const BESIDE: [&str; 2] = ["gRPC", "Netty"];
 /// Tomcat's, embedded and of its distribution.
@@ -81,7 +84,18 @@ pub fn of(pid: i32) -> Found {
             inside(&entry.path(), name, &mut found);
         }
     }
+    if found.name().is_none() && has_thread(pid, DISPATCHER) {
+        found.other = Some(JDK.to_owned());
+    }
     found
+}
+
+/// Whether one of its threads has this name, of 15 characters at most.
+fn has_thread(pid: i32, name: &str) -> bool {
+    let threads = std::fs::read_dir(format!("/proc/{pid}/task"));
+    threads.into_iter().flatten().flatten().any(|thread| {
+        std::fs::read_to_string(thread.path().join("comm")).is_ok_and(|comm| comm.trim_end() == name)
+    })
 }
 
 /// Jars within a jar (Spring Boot's), and the version that Tomcat's own distribution keeps in one.
@@ -124,6 +138,25 @@ pub fn hooked(version: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_jdks_own_server_is_told_by_its_thread() {
+        let own = i32::try_from(std::process::id()).expect("a pid");
+        assert_eq!(of(own).name(), None);
+        let (end, ended) = std::sync::mpsc::channel::<()>();
+        let (begins, begun) = std::sync::mpsc::channel();
+        let thread = std::thread::Builder::new().name(DISPATCHER.to_owned());
+        let dispatcher = thread.spawn(move || {
+            begins.send(()).expect("somebody waits");
+            assert!(ended.recv().is_err());
+        });
+        begun.recv().expect("it has its name");
+        let found = of(own);
+        drop(end);
+        assert!(dispatcher.expect("a thread").join().is_ok());
+        assert_eq!(found.name().as_deref(), Some(JDK));
+        assert!(found.is_probed());
+    }
 
     #[test]
     fn servers_are_told_by_their_jars() {

@@ -12,7 +12,8 @@ final class JvmInfo {
     /** What only servers load. */
     private static final String NETTY = "io.netty.handler.codec.http.HttpRequestDecoder";
     private static final String GRPC = "io.grpc.internal.ServerImpl";
-    private static final Set<String> SERVERS = Set.of(TOMCAT, JETTY, UNDERTOW, NETTY, GRPC);
+    private static final String JDK = "sun.net.httpserver.ServerImpl";
+    private static final Set<String> SERVERS = Set.of(TOMCAT, JETTY, UNDERTOW, NETTY, GRPC, JDK);
 
     private final Instrumentation instrumentation;
     /** A server's class is being loaded, or was: it is none of the loaded ones yet when this is told. */
@@ -54,6 +55,7 @@ final class JvmInfo {
             return ServletProbes.container(); // whatever else is loaded: it tells the requests
         }
         String found = "";
+        boolean isOfJdk = false;
         for (Class<?> loaded : instrumentation.getAllLoadedClasses()) {
             if (loaded.getName().equals(TOMCAT)) {
                 return told(loaded, "org.apache.catalina.util.ServerInfo", "getServerInfo", "", "Apache Tomcat");
@@ -70,8 +72,9 @@ final class JvmInfo {
             } else if (loaded.getName().equals(NETTY) && found.isEmpty()) {
                 found = withVersion("Netty", loaded);
             }
+            isOfJdk |= loaded.getName().equals(JDK);
         }
-        return found;
+        return found.isEmpty() && isOfJdk ? "HttpServer of the JDK" : found;
     }
 
     private static String withVersion(String name, Class<?> of) {

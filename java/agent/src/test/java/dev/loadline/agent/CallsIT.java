@@ -1,10 +1,12 @@
 package dev.loadline.agent;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.loadline.agent.boot.Type;
 import dev.loadline.agent.programs.HttpCalls;
 import dev.loadline.agent.testing.Spool;
+import dev.loadline.agent.testing.Spool.Event;
 import dev.loadline.agent.testing.Target;
 import dev.loadline.agent.testing.TestRecorder;
 import dev.loadline.agent.testing.Way;
@@ -51,8 +53,8 @@ class CallsIT {
             }
             recorder.record(target.pid());
             List<String> expected = new ArrayList<>();
-            for (String client : List.of("future", "reactor", "cancelledReactor", "vertx")) {
-                assertEquals(client.startsWith("cancelled") ? "" : "204", target.tell(client));
+            for (String client : List.of("future", "reactor", "reactorInParts", "cancelledReactor", "vertx")) {
+                assertEquals(client.startsWith("cancelled") ? "" : client.endsWith("InParts") ? "!" : "204", target.tell(client));
                 expected.addAll(List.of(service, "its end"));
             }
             for (String client : List.of("refusedFuture", "refusedReactor", "refusedVertx")) {
@@ -61,6 +63,9 @@ class CallsIT {
             }
             Spool spool = recorder.stop();
             assertEquals("", spool.message);
+            Event parts = spool.of(Type.CALL_BEGIN).get(2);
+            Event last = spool.of(Type.CALL_END).get(2);
+            assertTrue(last.ts() - parts.ts() >= 500_000_000, "with its response's last byte");
             Set<Long> open = new HashSet<>();
             assertEquals(expected, spool.where(e -> e.type() == Type.CALL_BEGIN || e.type() == Type.CALL_END).stream()
                     .map(e -> e.type() == Type.CALL_BEGIN && open.add(e.a()) ? e.c() : open.remove(e.a()) ? "its end" : "another's").toList());

@@ -7,6 +7,8 @@ import java.net.URL;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BiConsumer;
+import java.util.function.Consumer;
+import java.util.function.Function;
 
 /**
  * Called from clients of other services. What is told of a service is where it is, and no path. A call whose thread waits for
@@ -149,6 +151,15 @@ public final class CallProbes {
         }
     }
 
+    /**
+     * Who asked is given what the answer comes on first.
+     *
+     * @param whole leads from that to what is over when all of the answer has come
+     */
+    public static Consumer<Object> answeredIn(Asked call, Function<Object, CompletableFuture<?>> whole) {
+        return new Answer(call, whole);
+    }
+
     /** Scheme and authority of a URL, whose user is nobody's business. */
     private static String withoutPath(String url) {
         int scheme = url.indexOf("://");
@@ -182,10 +193,26 @@ public final class CallProbes {
         boolean asksAgain;
     }
 
-    /** A call that is not answered yet, which hears of its end. */
-    public static final class Asked implements BiConsumer<Object, Throwable>, Runnable {
+    private static final class Answer implements Consumer<Object> {
+        private final Asked call;
+        private final Function<Object, CompletableFuture<?>> whole;
+
+        Answer(Asked call, Function<Object, CompletableFuture<?>> whole) {
+            this.call = call;
+            this.whole = whole;
+        }
+
+        @Override
+        public void accept(Object comesOn) {
+            answeredBy(call, whole.apply(comesOn));
+        }
+    }
+
+    /** A call that is not answered yet, which hears of its end; of more than one, the first counts. */
+    public static final class Asked implements BiConsumer<Object, Throwable>, Consumer<Object>, Runnable {
         private final int epoch;
         private final long id;
+        private boolean over;
 
         Asked(int epoch, long id) {
             this.epoch = epoch;
@@ -198,8 +225,16 @@ public final class CallProbes {
         }
 
         @Override
+        public void accept(Object failure) {
+            run();
+        }
+
+        @Override
         public void run() {
-            Emit.end(epoch, Type.CALL_END, id, 0);
+            if (!over) {
+                over = true;
+                Emit.end(epoch, Type.CALL_END, id, 0);
+            }
         }
     }
 }

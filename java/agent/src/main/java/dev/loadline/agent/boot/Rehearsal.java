@@ -4,6 +4,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.URI;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Function;
 import jdk.internal.misc.Unsafe;
 
 /**
@@ -40,6 +41,9 @@ public final class Rehearsal {
 
     /** One in which there is never room. */
     private static final Identities CROWDED = new Identities(1);
+
+    /** An answer whose last byte comes with its first. */
+    private static final Function<Object, CompletableFuture<?>> WHOLE = new Whole();
 
     private static boolean done;
 
@@ -123,6 +127,7 @@ public final class Rehearsal {
             ServerProbes.visitEnd(visit);
             ServerProbes.connectionClose(connection);
             otherServers(peer, name);
+            exchange(connection, name);
             servlet(connection);
             grpc();
             method();
@@ -197,6 +202,22 @@ public final class Rehearsal {
         ServerProbes.processed();
         ServerProbes.visitEnd(visit);
         ServerProbes.connectionClose(connection);
+    }
+
+    /** As the JDK's server has it: one that was not told, one that is answered in its visit and one out of it, and those that nobody handles. */
+    private static void exchange(Object connection, String name) {
+        Object exchange = new Object();
+        ExchangeProbes.written(exchange);
+        long visit = ServerProbes.loopVisitBegin(connection);
+        ExchangeProbes.begins(exchange, connection, "GET", name);
+        int service = ExchangeProbes.serviceBegin(name);
+        ExchangeProbes.serviceEnd(ExchangeProbes.serviceBegin(name));
+        ExchangeProbes.serviceEnd(service);
+        ExchangeProbes.written(exchange);
+        ExchangeProbes.rejected("GET /rehearsal HTTP/1.1", 404);
+        ExchangeProbes.rejected("rehearsal", 400);
+        ServerProbes.visitEnd(visit);
+        ExchangeProbes.written(exchange);
     }
 
     /** Where places are taken, by objects that are there and by one that has gone: in a recording that is so after a while alone. */
@@ -336,11 +357,19 @@ public final class Rehearsal {
             if (call != null) {
                 CallProbes.askAgain(url, null);
                 CallProbes.hasAskedAgain();
-                call.run();
+                CallProbes.answeredIn(call, WHOLE).accept(name);
+                call.accept(name); // once more
             }
         }
         CallProbes.end(CallProbes.begin("rehearsal", name));
         CallProbes.end(CallProbes.begin("rehearsal", name, -1));
+    }
+
+    private static final class Whole implements Function<Object, CompletableFuture<?>> {
+        @Override
+        public CompletableFuture<?> apply(Object head) {
+            return CompletableFuture.completedFuture(head);
+        }
     }
 
     private static void application(String name) {

@@ -307,6 +307,9 @@ public final class ServerProbes {
     }
 
     static void outermostServiceEnd(int epoch) {
+        if (epoch == 0) {
+            return;
+        }
         Visit visit = Visit.current();
         if (visit != null) {
             visit.inService = false;

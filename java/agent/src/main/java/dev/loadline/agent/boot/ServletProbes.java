@@ -131,9 +131,7 @@ public final class ServletProbes {
     }
 
     public static void serviceEnd(int epoch) {
-        if (epoch != 0) {
-            ServerProbes.outermostServiceEnd(epoch);
-        }
+        ServerProbes.outermostServiceEnd(epoch);
     }
 
     /** Listens to what becomes of an asynchronous request, as an {@code AsyncListener}. */

@@ -10,11 +10,14 @@ import java.net.HttpURLConnection;
 import java.net.http.HttpRequest;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.BiConsumer;
+import java.util.function.Consumer;
+import java.util.function.Function;
 import net.bytebuddy.asm.Advice;
 import okhttp3.HttpUrl;
 import okhttp3.Request;
 import reactor.core.CoreSubscriber;
 import reactor.core.publisher.Mono;
+import reactor.netty.Connection;
 import reactor.netty.http.client.HttpClientConfig;
 import redis.clients.jedis.DefaultJedisSocketFactory;
 
@@ -63,8 +66,9 @@ final class CallAdvice {
     }
 
     /**
-     * Reactor Netty's {@code MonoHttpConnect.subscribe(subscriber)}: until its response's head has come, it has failed, or nobody
-     * wants it any more, which only who subscribes is told. So what it does is to subscribe once more, with the call in between.
+     * Reactor Netty's {@code MonoHttpConnect.subscribe(subscriber)}: until its response has come to its last byte, it has failed, or
+     * nobody wants it any more. That its head has come only who subscribes is told, with the connection that tells the rest. So
+     * what it does is to subscribe once more, with the call in between.
      */
     static final class OfReactor {
         @SuppressWarnings({"rawtypes", "unchecked"})
@@ -74,7 +78,9 @@ final class CallAdvice {
             HttpClientConfig of = (HttpClientConfig) config;
             CallProbes.Asked call = CallProbes.askAgain(of.uri(), of.baseUrl());
             if (call != null) {
-                ((Mono) connect).doOnTerminate(call).doOnCancel(call).subscribe((CoreSubscriber) subscriber);
+                Function<Connection, Mono<Void>> whole = Connection::onTerminate;
+                Consumer<Object> head = CallProbes.answeredIn(call, (Function) whole.andThen(Mono::toFuture));
+                ((Mono) connect).doOnNext(head).doOnError(call).doOnCancel(call).subscribe((CoreSubscriber) subscriber);
                 CallProbes.hasAskedAgain();
             }
             return call != null;

@@ -45,6 +45,7 @@ final class Rules {
         netty();
         executors();
         undertow();
+        exchanges();
         servlets();
         asynchronous();
         tls();
@@ -173,6 +174,10 @@ final class Rules {
                 new Rule("afterExecute", named("afterExecute").and(takesArguments(2)), TaskAdvice.Ends.class));
         add(concurrent + "ScheduledThreadPoolExecutor",
                 new Rule("delayedExecute", named("delayedExecute").and(takesArguments(1)), TaskAdvice.Scheduled.class));
+        // What has no executor but a thread of its own: Spring's SimpleAsyncTaskExecutor, for one.
+        add(concurrent + "FutureTask",
+                new Rule("constructor", isConstructor(), TaskAdvice.MadeAsIs.class),
+                new Rule("run", named("run").and(takesNoArguments()), TaskAdvice.Run.class));
         tasks("run", concurrent + "CompletableFuture$AsyncSupply", concurrent + "CompletableFuture$AsyncRun",
                 concurrent + "ThreadPerTaskExecutor$TaskRunner");
         // Whose executor is its own, or runs one task after the other as if they were one.
@@ -205,6 +210,26 @@ final class Rules {
                         named("invokeExchangeCompleteListeners").and(takesNoArguments()), UndertowAdvice.Complete.class));
         add("io.undertow.servlet.handlers.ServletInitialHandler",
                 new Rule("dispatchRequest", named("dispatchRequest").and(takesArguments(4)), UndertowAdvice.Service.class));
+    }
+
+    /** Of the JDK's own server. It may stand beside a container, for metrics perhaps: that one tells its requests all the same. */
+    private void exchanges() {
+        String server = "sun.net.httpserver.";
+        add(server + "HttpConnection",
+                new Rule("setChannel", named("setChannel").and(takesArguments(1)), ExchangeAdvice.ConnectionOpen.class),
+                new Rule("close", named("close").and(takesNoArguments()), ExchangeAdvice.ConnectionClose.class));
+        add(server + "ServerImpl$Dispatcher", new Rule("handle", named("handle").and(takesArguments(2)), ExchangeAdvice.Queued.class));
+        add(server + "ServerImpl$Exchange",
+                new Rule("run", named("run").and(takesNoArguments()), ExchangeAdvice.Visit.class),
+                new Rule("reject", named("reject").and(takesArgument(0, int.class)).and(takesArgument(1, String.class)), ExchangeAdvice.Rejected.class));
+        add(server + "SSLStreams", new Rule("doHandshake", named("doHandshake").and(takesArguments(1)), ExchangeAdvice.Handshake.class));
+        add(server + "ExchangeImpl",
+                new Rule("constructor", isConstructor().and(takesArguments(5)), ExchangeAdvice.Begins.class),
+                new Rule("sendResponseHeaders", named("sendResponseHeaders").and(takesArgument(0, int.class)), ExchangeAdvice.Answered.class));
+        for (String written : new String[] {"WriteFinishedEvent", "Event$WriteFinished"}) {
+            add(server + written, new Rule("constructor", isConstructor(), ExchangeAdvice.Written.class));
+        }
+        add("com.sun.net.httpserver.Filter$Chain", new Rule("doFilter", named("doFilter").and(takesArguments(1)), ExchangeAdvice.Service.class));
     }
 
     /** A request of theirs that is to go on elsewhere. */

@@ -3,6 +3,7 @@ package dev.loadline.agent.probes;
 import dev.loadline.agent.boot.ServerProbes;
 import dev.loadline.agent.boot.TaskProbes;
 import java.util.concurrent.Delayed;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import net.bytebuddy.asm.Advice;
 
@@ -15,6 +16,16 @@ final class TaskAdvice {
         @Advice.OnMethodExit(suppress = Throwable.class)
         static void exit(@Advice.This Object task) {
             TaskProbes.carry(task);
+        }
+    }
+
+    /** The same of none that extends it: that may be a timer, or run again. */
+    static final class MadeAsIs {
+        @Advice.OnMethodExit(suppress = Throwable.class)
+        static void exit(@Advice.This Object task) {
+            if (task.getClass() == FutureTask.class) {
+                TaskProbes.carry(task);
+            }
         }
     }
 

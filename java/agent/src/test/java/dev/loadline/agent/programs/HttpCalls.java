@@ -47,6 +47,17 @@ public final class HttpCalls extends Program {
             }
             exchange.close();
         });
+        service.createContext("/parts", exchange -> {
+            exchange.sendResponseHeaders(200, 0);
+            exchange.getResponseBody().flush();
+            try {
+                Thread.sleep(LATE_MILLIS);
+            } catch (InterruptedException e) {
+                throw new IOException(e);
+            }
+            exchange.getResponseBody().write('!');
+            exchange.close();
+        });
         service.createContext("/", exchange -> {
             exchange.sendResponseHeaders(exchange.getRequestURI().getPath().equals("/nothing") ? 404 : 204, -1);
             exchange.close();
@@ -90,6 +101,8 @@ public final class HttpCalls extends Program {
                         .handle((answer, failure) -> answer == null ? "" : answer.toString()).get();
             case "reactor":
                 return String.valueOf(ofReactor.get().uri(there).response().block().status().code());
+            case "reactorInParts":
+                return ofReactor.get().uri(there.resolve("/parts")).responseContent().aggregate().asString().block();
             case "refusedReactor":
                 return ofReactor.get().uri("http://127.0.0.1:1/").response().map(Object::toString).onErrorReturn("").block();
             case "cancelledReactor":

@@ -41,6 +41,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import javax.net.ssl.KeyManagerFactory;
@@ -184,6 +185,9 @@ public final class NettyWeb extends Program {
                     break;
                 case "/submitted":
                     POOL.submit(() -> work(context));
+                    break;
+                case "/threaded":
+                    new Thread(new FutureTask<>(() -> work(context), null)).start();
                     break;
                 case "/scheduled":
                     TIMER.execute(() -> work(context));
