@@ -343,8 +343,11 @@ public final class Guard implements AutoCloseable {
         }
     }
 
-    void requestsRan(GuardedConnection connection, long cpuNanos) {
-        counters.attribute(cpuNanos);
+    /** @param knownPerTick whether what all requests took is told at the end of the tick */
+    void requestsRan(GuardedConnection connection, long cpuNanos, boolean knownPerTick) {
+        if (!knownPerTick) {
+            counters.attribute(cpuNanos);
+        }
         if (connection.seesRequests()) {
             probes.spent(cpuNanos);
         }

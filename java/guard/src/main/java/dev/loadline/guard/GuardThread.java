@@ -106,8 +106,6 @@ final class GuardThread implements AutoCloseable {
             return; // the clock stands still: nothing per second can be told
         }
         long process = asked(GuardThread::processCpuNanos, lastProcessNanos);
-        long attributed = guard.counters().attributedCpuNanos();
-        long attributedToAny = Counters.attributedToAny();
         long queued = guard.counters().queuedNanos.sum();
         long forTurn = guard.counters().turnNanos.sum();
         long events = guard.counters().events.sum();
@@ -119,8 +117,10 @@ final class GuardThread implements AutoCloseable {
         boolean crowded = underWay > CROWDED * seconds * 1e9 * at.cpus();
         ServerThreads.Spent spent = asked(() -> spent(used >= WORTH_ASKING || crowded), NOTHING);
         if (threads.virtual()) {
-            guard.carrierTime().passed(seconds, spent.runNanos(), spent.waitNanos());
+            guard.counters().attribute(guard.carrierTime().passed(seconds, spent.runNanos(), spent.waitNanos()));
         }
+        long attributed = guard.counters().attributedCpuNanos();
+        long attributedToAny = Counters.attributedToAny();
         double turns = forTurn - lastTurnNanos;
         // What an event waited for its turn is in what it waited for a worker.
         double waited = Math.max(0, spent.waitNanos() + queued - lastQueuedNanos - turns) + inQueue;

@@ -117,9 +117,10 @@ public final class GuardedConnection extends Candidate {
 
     /** Requests of this connection ran on this thread for so long, by {@link VirtualThreads#threadNanos}. */
     public void requestsRan(long threadNanos) {
-        long cpuNanos = onVirtual() ? guard.carrierTime().requests(Math.max(0, threadNanos)) : threadNanos;
+        boolean isVirtual = onVirtual();
+        long cpuNanos = isVirtual ? guard.carrierTime().requests(Math.max(0, threadNanos)) : threadNanos;
         if (outcome != null && cpuNanos > 0) {
-            guard.requestsRan(this, cpuNanos);
+            guard.requestsRan(this, cpuNanos, isVirtual);
         }
     }
 

@@ -71,9 +71,12 @@ public final class GuardedRequest extends Candidate implements RequestView {
                 gate.guard().counters().underWay.ends(System.nanoTime());
                 gate.guard().counters().events.increment();
                 long ran = Math.max(0, VirtualThreads.threadNanos() - beginThreadNanos);
-                long cpu = VirtualThreads.isVirtual(Thread.currentThread()) ? gate.guard().carrierTime().requests(ran) : ran;
-                cpuNanos.add(cpu);
-                gate.guard().counters().attribute(cpu);
+                if (VirtualThreads.isVirtual(Thread.currentThread())) {
+                    cpuNanos.add(gate.guard().carrierTime().requests(ran)); // of all, the end of the tick tells
+                } else {
+                    cpuNanos.add(ran);
+                    gate.guard().counters().attribute(ran);
+                }
             } catch (RuntimeException | Error e) {
                 gate.guard().failed(e);
             }

@@ -7,7 +7,8 @@ import java.util.concurrent.atomic.LongAdder;
  * shared out. A handshake does not block: it ran all its wall time but what its carrier waited for a CPU. What that
  * leaves of the carriers' CPU time was the requests', by their wall time, which is longer by what they blocked for.
  *
- * <p>Ratios of sums that forget exponentially, so that a request which blocks for longer than a tick counts right.
+ * <p>Of one event an estimate, by ratios of sums that forget exponentially. Of all requests of a tick it is known: a pause makes
+ * all of them longer at once, and their estimates many times what they took.
  * {@link #handshake} and {@link #requests} from any thread; {@link #passed} from one.
  */
 public final class CarrierTime {
@@ -20,6 +21,8 @@ public final class CarrierTime {
     private double waited;
     private double handshakes;
     private double requests;
+    /** CPU time of carriers that no request took yet. */
+    private double left;
     private volatile double perHandshake = 1;
     private volatile double perRequest = 1;
 
@@ -29,7 +32,7 @@ public final class CarrierTime {
         return (long) (wallNanos * perHandshake);
     }
 
-    /** CPU time of requests, or of anything else beside handshakes. */
+    /** CPU time of a request, or of anything else beside handshakes: about so much. */
     public long requests(long wallNanos) {
         requestWallNanos.add(wallNanos);
         return (long) (wallNanos * perRequest);
@@ -40,18 +43,25 @@ public final class CarrierTime {
      *
      * @param runNanos CPU time of the carriers in it
      * @param waitNanos time that they waited for a CPU
+     * @return CPU time of the requests that were told of in it, no more than their wall time: carriers run what is none of theirs, too
      */
-    public void passed(double seconds, long runNanos, long waitNanos) {
+    public long passed(double seconds, long runNanos, long waitNanos) {
         double kept = Math.exp(-seconds / MEMORY_SECONDS);
+        long handshakesNow = handshakeWallNanos.sumThenReset();
+        long requestsNow = requestWallNanos.sumThenReset();
         run = run * kept + runNanos;
         waited = waited * kept + waitNanos;
-        handshakes = handshakes * kept + handshakeWallNanos.sumThenReset();
-        requests = requests * kept + requestWallNanos.sumThenReset();
+        handshakes = handshakes * kept + handshakesNow;
+        requests = requests * kept + requestsNow;
         if (run <= 0) {
-            return; // the kernel does not say: what is known is an upper bound
+            return requestsNow; // the kernel does not say: what is known is an upper bound
         }
         double running = run / (run + waited);
         perHandshake = handshakes > 0 ? Math.min(running, run / handshakes) : running;
         perRequest = requests > 0 ? Math.min(running, Math.max(0, run - perHandshake * handshakes) / requests) : running;
+        left = left * kept + runNanos - perHandshake * handshakesNow;
+        double taken = Math.max(0, Math.min(left, requestsNow));
+        left -= taken;
+        return (long) taken;
     }
 }

@@ -57,6 +57,37 @@ class CarrierTimeTest {
     }
 
     @Test
+    void what_all_requests_of_a_tick_took_is_what_carriers_ran_beside_handshakes() {
+        ticks(20, 20_000_000, 0);
+        assertEquals(100_000_000, tick(100, 20_000_000), 1_000_000);
+    }
+
+    /** Of each the estimate is some fifty times what it took. */
+    @Test
+    void a_pause_that_makes_all_of_them_longer_is_no_cpu_time() {
+        ticks(20, 0, 0);
+        assertEquals(100_000_000, tick(100, 50_000_000), 1_000_000);
+    }
+
+    @Test
+    void what_carriers_run_for_others_is_no_requests() {
+        assertEquals(0, time.passed(TICK, 200_000_000, 0));
+        time.requests(1_000_000);
+        assertEquals(1_000_000, time.passed(TICK, 200_000_000, 0));
+    }
+
+    /** Ten handshakes of 3 ms and so many requests that compute for 1 ms: what is told of these. */
+    private long tick(int count, long requestBlocksNanos) {
+        for (int n = 0; n < 10; n++) {
+            time.handshake(3_000_000);
+        }
+        for (int n = 0; n < count; n++) {
+            time.requests(1_000_000 + requestBlocksNanos);
+        }
+        return time.passed(TICK, 30_000_000 + count * 1_000_000L, 0);
+    }
+
+    @Test
     void where_nobody_says_what_carriers_ran_wall_time_is_the_bound() {
         time.handshake(1);
         time.passed(TICK, 0, 0);
