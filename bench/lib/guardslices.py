@@ -13,13 +13,14 @@ SERVED = 0.95
 
 
 def measured(site, scenario, rate, seconds, objective, seed, lead_s=guardsite.LEAD_S, think="700ms", extra=()):
-    """Loads a site that has become idle, for so long after a lead-in; its figures. `objective`: p95=TIME."""
+    """Loads a site that has become idle, for so long after a lead-in, and until it is idle again; its figures. `objective`: p95=TIME."""
     site.wait_idle()
     watching = watch.begin(cpus()[0], site.process.pid, lead_s, seconds)
     before = site.switches()
     told = guardsite.load(site.port, scenario, rate, seconds, think=think, seed=seed,
                           warmup_s=lead_s, extra=("--objective", objective.removeprefix("p95="), *extra))
     switches = site.switches() - before
+    site.wait_idle()
     figures = guardsite.figures(told) | watch.result(watching)
     sessions = told["sessions"]
     figures |= {"good_per_s": round(sessions["good_replies"] / told["seconds"], 1), "good_sessions_per_s": round(sessions["good"] / told["seconds"], 2),
