@@ -47,6 +47,26 @@ class GrpcIT {
     }
 
     @Test
+    void one_whose_answer_comes_to_another_thread_ends_with_that() throws Exception {
+        Way way = Way.START;
+        try (Target target = Target.start(Grpc.class, way.options()); TestRecorder recorder = way.recorder()) {
+            String service = "grpc://127.0.0.1:" + target.tell("port");
+            assertEquals("early", target.tell("early"));
+            recorder.record(target.pid());
+            assertEquals("pears", target.tell("future pears"));
+            assertEquals("apples", target.tell("apples"));
+            Spool spool = recorder.stop();
+            assertEquals("", spool.message);
+            List<Event> begins = spool.of(Type.CALL_BEGIN);
+            assertEquals(List.of(service, service), begins.stream().map(Event::c).toList());
+            assertTrue(begins.get(0).a() != 0 && begins.get(1).a() == 0, "a number for that which nobody waits for: " + begins);
+            Event end = spool.of(Type.CALL_END).get(0);
+            assertEquals(begins.get(0).a(), end.a());
+            assertTrue(end.ts() - begins.get(0).ts() >= 20_000_000);
+        }
+    }
+
+    @Test
     void one_in_the_midst_of_a_request_is_a_part_of_that() throws Exception {
         Way way = Way.START;
         try (Target target = WebTarget.start(JettyWeb.class, "TLSv1.3", way.options()); TestRecorder recorder = way.recorder()) {

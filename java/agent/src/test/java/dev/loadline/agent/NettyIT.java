@@ -77,7 +77,7 @@ class NettyIT {
     }
 
     static Stream<String> paths() {
-        Stream<String> all = Stream.of("/quarkus", "/reactor", "/executed", "/submitted", "/threaded", "/scheduled", "/completed");
+        Stream<String> all = Stream.of("/quarkus", "/reactor", "/executed", "/submitted", "/threaded", "/coroutine", "/scheduled", "/completed");
         return Runtime.version().feature() < 21 ? all : Stream.concat(all, Stream.of("/virtual"));
     }
 

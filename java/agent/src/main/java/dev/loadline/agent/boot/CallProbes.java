@@ -76,6 +76,12 @@ public final class CallProbes {
         return s == null ? null : ask(s, at(address.getScheme(), address.getHost(), address.getPort()));
     }
 
+    /** A service by what it is called. */
+    static Asked askNamed(String service) {
+        Session s = Emit.server();
+        return s == null ? null : ask(s, service);
+    }
+
     /** Whether a call is told that would be asked for now. */
     public static boolean tells() {
         return Emit.server() != null;

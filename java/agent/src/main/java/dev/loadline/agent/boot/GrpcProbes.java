@@ -1,6 +1,6 @@
 package dev.loadline.agent.boot;
 
-/** Called from gRPC's server. A call is a request, and a connection of its own; its code is told as the status of HTTP that stands for it. */
+/** Called from gRPC, its server and its client. A call is a request, and a connection of its own; its code is told as the status of HTTP that stands for it. */
 public final class GrpcProbes {
     /** By code, from OK to UNAUTHENTICATED: as google/rpc/code.proto maps them. */
     private static final int[] STATUS = {
@@ -10,6 +10,8 @@ public final class GrpcProbes {
 
     /** Calls that are requests of their own. */
     private static final Identities TOLD = new Identities();
+    /** Of the client's calls. */
+    private static final Identities CLIENTS = new Identities();
 
     private GrpcProbes() {}
 
@@ -53,6 +55,43 @@ public final class GrpcProbes {
     public static void closed(Object call) {
         if (isTold(call)) {
             ServerProbes.connectionClose(call);
+        }
+    }
+
+    /** A client has a call to make. @param authority whom it will ask */
+    public static void made(Object call, String authority) {
+        if (Emit.server() != null) {
+            CLIENTS.put(call, new Client(call, authority));
+        }
+    }
+
+    /** It asks; none whose thread waits for the answer, which is told as that. */
+    public static void asks(Object call) {
+        Client client = client(call);
+        if (client != null) {
+            client.asked = CallProbes.askNamed("grpc://" + client.authority);
+        }
+    }
+
+    /** It has its answer, or never will. */
+    public static void hasAnswer(Object call) {
+        Client client = client(call);
+        if (client != null && client.asked != null) {
+            client.asked.run();
+        }
+    }
+
+    private static Client client(Object call) {
+        return Emit.server() == null ? null : (Client) CLIENTS.entry(call);
+    }
+
+    private static final class Client extends Identities.Entry {
+        final String authority;
+        CallProbes.Asked asked;
+
+        Client(Object call, String authority) {
+            super(call, 1);
+            this.authority = authority;
         }
     }
 }

@@ -302,6 +302,11 @@ public final class Rehearsal {
         GrpcProbes.answered(call, -1);
         ServerProbes.visitEnd(visit);
         GrpcProbes.closed(call);
+        GrpcProbes.asks(call);
+        GrpcProbes.made(call, "rehearsal");
+        GrpcProbes.hasAnswer(call);
+        GrpcProbes.asks(call);
+        GrpcProbes.hasAnswer(call);
         visit = ServerProbes.visitBegin(call); // a request that calls in this process
         GrpcProbes.arrived(new Object(), call, "rehearsal/Call");
         ServerProbes.visitEnd(visit);

@@ -20,6 +20,7 @@ final class ClassShape {
                 + "Lorg/omg/CORBA/portable/OutputStream;"),
         utf8(filter("jakarta")),
         utf8(filter("javax")),
+        utf8("(Lkotlin/coroutines/CoroutineContext;Ljava/lang/Runnable;)V"),
     };
     private static final int MAGIC = 0xCAFEBABE;
     private static final int POOL = 10;

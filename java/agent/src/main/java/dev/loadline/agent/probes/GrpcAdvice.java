@@ -59,6 +59,32 @@ final class GrpcAdvice {
         }
     }
 
+    /** {@code ManagedChannelImpl.RealChannel.newCall(method, options)}, of calls that are a request and its answer or answers. */
+    static final class Made {
+        @Advice.OnMethodExit(suppress = Throwable.class)
+        static void exit(@Advice.This Object channel, @Advice.Argument(0) Object method, @Advice.Return Object call) {
+            if (((MethodDescriptor<?, ?>) method).getType().clientSendsOneMessage()) {
+                GrpcProbes.made(call, ((Channel) channel).authority());
+            }
+        }
+    }
+
+    /** {@code ClientCallImpl.start(observer, headers)}. */
+    static final class Asks {
+        @Advice.OnMethodEnter(suppress = Throwable.class)
+        static void enter(@Advice.This Object call) {
+            GrpcProbes.asks(call);
+        }
+    }
+
+    /** {@code ClientCallImpl.closeObserver(observer, status, trailers)}, however it ended. */
+    static final class HasAnswer {
+        @Advice.OnMethodEnter(suppress = Throwable.class)
+        static void enter(@Advice.This Object call) {
+            GrpcProbes.hasAnswer(call);
+        }
+    }
+
     /** {@code ClientCalls.blockingUnaryCall(channel, method, options, request)}, which every blocking stub calls. */
     static final class Call {
         @Advice.OnMethodEnter(suppress = Throwable.class)

@@ -174,6 +174,7 @@ final class Rules {
                 new Rule("afterExecute", named("afterExecute").and(takesArguments(2)), TaskAdvice.Ends.class));
         add(concurrent + "ScheduledThreadPoolExecutor",
                 new Rule("delayedExecute", named("delayedExecute").and(takesArguments(1)), TaskAdvice.Scheduled.class));
+        add("kotlinx.coroutines.DispatchedTask", new Rule("run", named("run").and(takesNoArguments()), TaskAdvice.Resumed.class));
         // What has no executor but a thread of its own: Spring's SimpleAsyncTaskExecutor, for one.
         add(concurrent + "FutureTask",
                 new Rule("constructor", isConstructor(), TaskAdvice.MadeAsIs.class),
@@ -272,6 +273,11 @@ final class Rules {
         add(call + "$ServerStreamListenerImpl",
                 new Rule("halfClosed", application, GrpcAdvice.Visit.class),
                 new Rule("closed", named("closed").and(takesArguments(1)), GrpcAdvice.Closed.class));
+        add("io.grpc.internal.ManagedChannelImpl$RealChannel",
+                new Rule("newCall", named("newCall").or(named("newClientCall")).and(takesArguments(2)), GrpcAdvice.Made.class));
+        add("io.grpc.internal.ClientCallImpl",
+                new Rule("start", named("start").and(takesArguments(2)), GrpcAdvice.Asks.class),
+                new Rule("closeObserver", named("closeObserver").and(takesArguments(3)), GrpcAdvice.HasAnswer.class));
         add("io.grpc.stub.ClientCalls",
                 call("blockingUnaryCall", named("blockingUnaryCall").and(takesArguments(4)), GrpcAdvice.Call.class));
     }
@@ -359,7 +365,11 @@ final class Rules {
             new Rule("doFilter",
                     OF_OBJECT.and(named("doFilter")).and(takesArguments(3))
                             .and(takesArgument(2, named(EDITIONS[0] + "FilterChain").or(named(EDITIONS[1] + "FilterChain")))),
-                    ServletAdvice.Filter.class));
+                    ServletAdvice.Filter.class),
+            new Rule("dispatch",
+                    OF_OBJECT.and(named("dispatch")).and(takesArguments(2)).and(takesArgument(0, named("kotlin.coroutines.CoroutineContext")))
+                            .and(takesArgument(1, Runnable.class)),
+                    TaskAdvice.Dispatched.class));
 
     private static ElementMatcher.Junction<MethodDescription> isExecute() {
         return named("execute").or(named("executeQuery")).or(named("executeUpdate"))

@@ -7,9 +7,9 @@ import javax.net.ssl.X509ExtendedKeyManager;
 
 /** Which loaded classes implement an interface that the rules by shape are for. */
 final class Shapes {
-    /** What the JDK does not have: CORBA's skeletons, and filters. There are as many as class loaders that brought them. */
+    /** What the JDK does not have: CORBA's skeletons, filters, and what coroutines are dispatched by. There are as many as class loaders that brought them. */
     private static final Set<String> BROUGHT =
-            Set.of("org.omg.CORBA.portable.InvokeHandler", "jakarta.servlet.Filter", "javax.servlet.Filter");
+            Set.of("org.omg.CORBA.portable.InvokeHandler", "jakarta.servlet.Filter", "javax.servlet.Filter", "kotlinx.coroutines.CoroutineDispatcher");
 
     private final List<Class<?>> types = new ArrayList<>();
 

@@ -58,6 +58,27 @@ final class TaskAdvice {
         }
     }
 
+    /** {@code CoroutineDispatcher.dispatch(context, task)}, of any dispatcher: a coroutine is its own task, again and again. */
+    static final class Dispatched {
+        @Advice.OnMethodEnter(suppress = Throwable.class)
+        static void enter(@Advice.Argument(1) Object task) {
+            TaskProbes.carryAgain(task);
+        }
+    }
+
+    /** {@code DispatchedTask.run()}: a coroutine goes on, until it waits again. */
+    static final class Resumed {
+        @Advice.OnMethodEnter(suppress = Throwable.class)
+        static void enter(@Advice.This Object task) {
+            TaskProbes.begins(task);
+        }
+
+        @Advice.OnMethodExit(suppress = Throwable.class, onThrowable = Throwable.class)
+        static void exit() {
+            TaskProbes.ends();
+        }
+    }
+
     /** An event loop runs such a task: {@code runTask(task)}. */
     static final class RunByLoop {
         @Advice.OnMethodEnter(suppress = Throwable.class)

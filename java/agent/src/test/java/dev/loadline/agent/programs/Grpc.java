@@ -20,7 +20,7 @@ import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 
-/** Asks its own server by gRPC what the command says; it answers after 20 ms, and does not find {@code nothing}. */
+/** Asks its own server by gRPC what the command says, or by a future what it says behind that word; it answers after 20 ms, and does not find {@code nothing}. */
 public final class Grpc extends Program {
     private static final Marshaller<String> TEXT = new Marshaller<>() {
         @Override
@@ -37,6 +37,7 @@ public final class Grpc extends Program {
             }
         }
     };
+    private static final String FUTURE = "future ";
     private static final MethodDescriptor<String, String> ASK = MethodDescriptor.newBuilder(TEXT, TEXT)
             .setType(MethodDescriptor.MethodType.UNARY).setFullMethodName("shop.Stock/Ask").build();
 
@@ -73,11 +74,14 @@ public final class Grpc extends Program {
     }
 
     @Override
-    protected String handle(String command) {
+    protected String handle(String command) throws Exception {
         if (command.equals("port")) {
             return String.valueOf(server.getPort());
         }
         try {
+            if (command.startsWith(FUTURE)) {
+                return ClientCalls.futureUnaryCall(channel.newCall(ASK, CallOptions.DEFAULT), command.substring(FUTURE.length())).get();
+            }
             return ask(channel, command);
         } catch (StatusRuntimeException e) {
             return e.getStatus().getCode().name();

@@ -45,6 +45,11 @@ import java.util.concurrent.FutureTask;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import javax.net.ssl.KeyManagerFactory;
+import kotlin.Unit;
+import kotlinx.coroutines.BuildersKt;
+import kotlinx.coroutines.CoroutineStart;
+import kotlinx.coroutines.Dispatchers;
+import kotlinx.coroutines.GlobalScope;
 import org.jboss.resteasy.reactive.common.core.AbstractResteasyReactiveContext;
 import org.jboss.resteasy.reactive.spi.RestHandler;
 import org.jboss.resteasy.reactive.spi.ThreadSetupAction;
@@ -188,6 +193,12 @@ public final class NettyWeb extends Program {
                     break;
                 case "/threaded":
                     new Thread(new FutureTask<>(() -> work(context), null)).start();
+                    break;
+                case "/coroutine":
+                    BuildersKt.launch(GlobalScope.INSTANCE, Dispatchers.getIO(), CoroutineStart.DEFAULT, (scope, then) -> {
+                        work(context);
+                        return Unit.INSTANCE;
+                    });
                     break;
                 case "/scheduled":
                     TIMER.execute(() -> work(context));
