@@ -74,10 +74,10 @@ final class ExchangeAdvice {
         }
     }
 
-    /** {@code ServerImpl.Exchange.reject(code, line, message)}: no context, or no request. */
+    /** {@code ServerImpl.Exchange.reject(code, line, message)}: no context, or no request. It closes the connection before it ends. */
     static final class Rejected {
-        @Advice.OnMethodExit(suppress = Throwable.class)
-        static void exit(@Advice.Argument(0) int code, @Advice.Argument(1) String line) {
+        @Advice.OnMethodEnter(suppress = Throwable.class)
+        static void enter(@Advice.Argument(0) int code, @Advice.Argument(1) String line) {
             ExchangeProbes.rejected(line, code);
         }
     }
