@@ -26,6 +26,43 @@ use crate::threads::Threads;
 
 /// Name of the JDK's thread that lets go on who waited for a monitor, on behalf of who left that.
 const UNBLOCKER: &str = "VirtualThread-unblocker";
+/// The thread that ends waits for a time; from 25 on carriers do it.
+const UNPARKER: &str = "VirtualThread-unparker";
+
+/// When a virtual thread could go on, who let it, and what it is until it does.
+struct GoesOn {
+    at: i64,
+    waker: u32,
+    woken: Woken,
+    then: State,
+}
+
+impl GoesOn {
+    /// By a thread; [`NONE`] if nobody is known.
+    fn by(waker: u32, at: i64, then: State) -> GoesOn {
+        let woken = if waker == NONE {
+            Woken::Unknown
+        } else {
+            Woken::Thread
+        };
+        GoesOn {
+            at,
+            waker,
+            woken,
+            then,
+        }
+    }
+
+    /// When its time was over.
+    fn in_time(at: i64) -> GoesOn {
+        GoesOn {
+            at,
+            waker: NONE,
+            woken: Woken::Interrupt,
+            then: State::Runnable,
+        }
+    }
+}
 
 /// A time in which a virtual thread was on a carrier.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -294,22 +331,19 @@ impl Mounts {
         if wants_to_run {
             return out.push(off(begin, end, State::Runnable));
         }
-        let (until, waker, then) =
-            self.told(thread, before, begin, end, known)
-                .unwrap_or_else(|| match after {
-                    None => (end, NONE, State::Blocked),
-                    Some(m) => self.bound(m, begin, end, known),
-                });
-        if until > begin {
-            let mut i = off(begin, until, State::Blocked);
-            i.waker = waker;
-            if waker != NONE {
-                i.woken = Woken::Thread;
-            }
+        let on = self
+            .told(thread, before, begin, end, known)
+            .unwrap_or_else(|| match after {
+                None => GoesOn::by(NONE, end, State::Blocked),
+                Some(m) => self.bound(m, begin, end, known),
+            });
+        if on.at > begin {
+            let mut i = off(begin, on.at, State::Blocked);
+            (i.waker, i.woken) = (on.waker, on.woken);
             out.push(i);
         }
-        if end > until {
-            out.push(off(until, end, then));
+        if end > on.at {
+            out.push(off(on.at, end, on.then));
         }
     }
 
@@ -321,18 +355,23 @@ impl Mounts {
         begin: i64,
         end: i64,
         known: &Known,
-    ) -> Option<(i64, u32, State)> {
+    ) -> Option<GoesOn> {
         let of = self.goes_on.get(&thread)?;
         // Between the park and the unmount it may have been told already.
         let parked = begin - PARK_TO_UNMOUNT_NS.min(begin - before?.begin);
         let &(ts, by) = of
             .get(of.partition_point(|g| g.0 < parked))
             .filter(|g| g.0 <= end)?;
-        let by = match known.threads.list[by as usize].name.as_deref() {
+        let who = &known.threads.list[by as usize];
+        let at = ts.max(begin);
+        let by = match who.name.as_deref() {
             Some(UNBLOCKER) => self.who_woke(by, ts, known).unwrap_or(by),
+            Some(UNPARKER) => return Some(GoesOn::in_time(at)),
+            // Whoever is mounted on it acts in its own name.
+            _ if who.is_carrier => return Some(GoesOn::in_time(at)),
             _ => by,
         };
-        Some((ts.max(begin), by | BY_THREAD_ID, State::Runnable))
+        Some(GoesOn::by(by | BY_THREAD_ID, at, State::Runnable))
     }
 
     /// Who woke a thread the last time before `ts`.
@@ -347,9 +386,9 @@ impl Mounts {
     }
 
     /// When it may have been let go on at the earliest; and whether it was then.
-    fn bound(&self, m: &Mount, begin: i64, end: i64, known: &Known) -> (i64, u32, State) {
+    fn bound(&self, m: &Mount, begin: i64, end: i64, known: &Known) -> GoesOn {
         if !known.has_kernel {
-            return (end, NONE, State::Blocked); // nobody knows more
+            return GoesOn::by(NONE, end, State::Blocked); // nobody knows more
         }
         let carriers = &known.states[m.carrier as usize];
         // Was its carrier woken, and mounted nobody before it?
@@ -368,13 +407,13 @@ impl Mounts {
             let waker = self
                 .waker(i.waker, i.end, known.threads)
                 .map_or(NONE, |w| w | BY_THREAD_ID);
-            return (i.end, waker, State::Runnable);
+            return GoesOn::by(waker, i.end, State::Runnable);
         }
         let last = known.asleep.partition_point(|a| a.0 < end);
         let idle_until = last
             .checked_sub(1)
             .map_or(begin, |a| known.asleep[a].1.min(end));
-        (idle_until.max(begin), NONE, State::Unknown)
+        GoesOn::by(NONE, idle_until.max(begin), State::Unknown)
     }
 
     /// What one might look for and will not find.

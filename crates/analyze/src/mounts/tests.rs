@@ -175,6 +175,26 @@ fn who_lets_a_virtual_thread_go_on_while_all_carriers_are_busy_is_known_from_the
     assert_eq!(states(&r, "handler-6"), want);
 }
 
+/// What ends a sleep is a timer of the scheduler's, which runs on a carrier, and before 25 on a thread of its own.
+#[test]
+fn a_carrier_that_lets_a_virtual_thread_go_on_in_its_own_name_is_a_timer() {
+    let sql = "SELECT (s.end_ns/1e6)::INT, s.interrupt::VARCHAR, w.name FROM states s JOIN threads t ON t.id = s.thread
+               LEFT JOIN threads w ON w.id = s.waker WHERE t.name = 'handler-4' AND s.state = 'blocked'";
+    let mut r = busy();
+    unmount(&mut r.agent, 22, 179 * MS, left::YIELDS);
+    r.agent.event(22, 180 * MS, ev::SWITCH_TO, 0, 0, "");
+    r.agent.event(22, 180 * MS, ev::GOES_ON, 77, 0, "");
+    mount(&mut r.agent, 22, 181 * MS, 78, 6);
+    assert_eq!(rows(&r, sql), ["180 true "]);
+    let mut r = busy();
+    r.agent.event(12, 2 * MS, ev::THREAD, 1, 0, UNPARKER);
+    r.agent.event(12, 180 * MS, ev::GOES_ON, 77, 0, "");
+    assert_eq!(rows(&r, sql), ["180 true "]);
+    let mut r = busy();
+    r.agent.event(12, 180 * MS, ev::GOES_ON, 77, 0, "");
+    assert_eq!(rows(&r, sql), ["180 false main"]);
+}
+
 #[test]
 fn without_the_probe_it_is_not_known_since_when_it_waited_for_a_busy_carrier() {
     let want = [

@@ -94,7 +94,8 @@ pub fn of(pid: i32) -> Found {
 fn has_thread(pid: i32, name: &str) -> bool {
     let threads = std::fs::read_dir(format!("/proc/{pid}/task"));
     threads.into_iter().flatten().flatten().any(|thread| {
-        std::fs::read_to_string(thread.path().join("comm")).is_ok_and(|comm| comm.trim_end() == name)
+        std::fs::read_to_string(thread.path().join("comm"))
+            .is_ok_and(|comm| comm.trim_end() == name)
     })
 }
 

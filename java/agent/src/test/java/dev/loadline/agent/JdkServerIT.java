@@ -16,10 +16,12 @@ import dev.loadline.agent.testing.TestRecorder;
 import dev.loadline.agent.testing.Way;
 import dev.loadline.agent.testing.WebTarget;
 import java.io.IOException;
+import java.net.Socket;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
 import java.util.List;
 import javax.net.ssl.SSLContext;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -78,7 +80,16 @@ class JdkServerIT {
             for (int i = 0; i < 3; i++) {
                 assertEquals(200, get(client, port, "/hello"));
             }
+            int strangersPort;
+            try (Socket stranger = new Socket("127.0.0.1", port)) {
+                strangersPort = stranger.getLocalPort();
+                stranger.getOutputStream().write("nonsense\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
+                stranger.getInputStream().readAllBytes();
+            }
             Spool spool = recorder.stop();
+            Story rejected = of(spool, strangersPort);
+            assertEquals(List.of("? /"), rejected.texts(Type.REQUEST));
+            assertEquals(List.of(400L), rejected.numbers(Type.STATUS));
             Story story = Story.of(spool).get(0);
             assertEquals(3, story.count(Type.REQUEST));
             assertEquals(3, story.count(Type.REQUEST_END));

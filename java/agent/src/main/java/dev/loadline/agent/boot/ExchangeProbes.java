@@ -37,11 +37,12 @@ public final class ExchangeProbes {
         }
     }
 
-    /** The server answers a request itself. @param line the request's first, or what came in its place */
+    /** The server answers a request itself. @param line the request's first, or what came in its place, which is no name */
     public static void rejected(String line, int status) {
         if (Emit.server() != null) {
-            String[] words = line.split(" ", 3);
-            ServerProbes.request(words[0], words.length == 1 ? null : words[1]);
+            String[] words = line.split(" ");
+            boolean isRequest = words.length == 3 && words[2].startsWith("HTTP/");
+            ServerProbes.request(isRequest ? words[0] : "?", isRequest ? words[1] : null);
             ServerProbes.status(status);
             ServerProbes.requestEnd();
         }

@@ -215,6 +215,7 @@ public final class Rehearsal {
         ExchangeProbes.serviceEnd(service);
         ExchangeProbes.written(exchange);
         ExchangeProbes.rejected("GET /rehearsal HTTP/1.1", 404);
+        ExchangeProbes.rejected("a rehearsal it", 400);
         ExchangeProbes.rejected("rehearsal", 400);
         ServerProbes.visitEnd(visit);
         ExchangeProbes.written(exchange);
