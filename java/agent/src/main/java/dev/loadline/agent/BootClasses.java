@@ -20,8 +20,9 @@ final class BootClasses {
             "Native", "Type", "Arrays", "Faults", "Slot", "Session", "Strings", "Strings$Entry", "Strings$Tail", "Identities",
             "Identities$Entry", "SqlText", "SqlCache", "SqlCache$Entry", "Numbered", "Emit", "AppProbes", "ThreadProbes",
             "Visit", "ServerProbes", "TaskProbes", "TaskProbes$Task", "ServletApi", "ServletProbes",
-            "ServletProbes$Completion", "ServletProbes$Apis", "JdbcProbes", "JdbcProbes$Outermost", "CallProbes", "CallProbes$Call", "CallProbes$Asked", "CallProbes$Answer",
-            "GrpcProbes", "GrpcProbes$Client", "ExchangeProbes", "IiopProbes", "Filters", "MethodNames", "MethodScope", "Calls", "MethodProbes", "Rehearsal", "Rehearsal$FullThread", "Rehearsal$Whole");
+            "ServletProbes$Completion", "ServletProbes$Apis", "JdbcProbes", "JdbcProbes$Outermost", "CallProbes", "CallProbes$Call",
+            "AskProbes", "AskProbes$Asked", "AskProbes$Answer", "GrpcProbes", "GrpcProbes$Client", "ExchangeProbes", "IiopProbes", "Filters",
+            "MethodNames", "MethodScope", "Calls", "MethodProbes", "Rehearsal", "Rehearsal$FullThread", "Rehearsal$Whole");
 
     private static final String PACKAGE = "dev/loadline/agent/boot/";
     private static boolean defined;

@@ -57,7 +57,7 @@ class JdkServerIT {
             assertEquals(story.count(Type.VISIT_BEGIN), story.count(Type.VISIT_END));
             assertEquals(1, story.count(Type.CONN_CLOSE), "with what it has nothing for");
             assertEquals(List.of(Type.REQUEST_END, Type.CONN_CLOSE), story.events.stream().map(Event::type)
-                    .filter(t -> t == Type.REQUEST_END || t == Type.CONN_CLOSE).skip(5).toList(), "in time");
+                    .filter(t -> t == Type.REQUEST_END || t == Type.CONN_CLOSE).skip(5).toList(), "the last ends before its connection is closed for it");
             Event asked = story.events.stream().filter(e -> "GET /later".equals(e.c())).findFirst().orElseThrow();
             Event answered = story.events.stream().filter(e -> e.type() == Type.STATUS && e.b() == 202).findFirst().orElseThrow();
             assertNotEquals(asked.tid(), answered.tid(), "another answers");

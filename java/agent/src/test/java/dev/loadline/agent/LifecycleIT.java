@@ -97,7 +97,7 @@ class LifecycleIT {
             target.tell("quiet");
             Spool spool = recorder.stop();
             assertTrue(spool.lost > 1000, "lost " + spool.lost);
-            assertTrue(spool.of(Type.APP_EVENT).size() > 1000);
+            assertTrue(spool.of(Type.APP_EVENT).size() > 1000, () -> spool.lost + " lost, kept " + spool.counts());
             assertEquals("", spool.message);
         }
     }

@@ -69,7 +69,7 @@ public final class GrpcProbes {
     public static void asks(Object call) {
         Client client = client(call);
         if (client != null) {
-            client.asked = CallProbes.askNamed("grpc://" + client.authority);
+            client.asked = AskProbes.askNamed("grpc://" + client.authority);
         }
     }
 
@@ -87,7 +87,7 @@ public final class GrpcProbes {
 
     private static final class Client extends Identities.Entry {
         final String authority;
-        CallProbes.Asked asked;
+        AskProbes.Asked asked;
 
         Client(Object call, String authority) {
             super(call, 1);

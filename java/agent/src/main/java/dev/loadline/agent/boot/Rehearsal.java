@@ -342,8 +342,8 @@ public final class Rehearsal {
     private static void call(String name) {
         int call = CallProbes.beginNamed(name);
         CallProbes.end(CallProbes.begin(SERVICE));
-        CallProbes.answeredBy(CallProbes.ask(SERVICE), null);
-        CallProbes.askAgain(null, null);
+        AskProbes.answeredBy(AskProbes.ask(SERVICE), null);
+        AskProbes.askAgain(null, null);
         CallProbes.end(call);
         IiopProbes.asked(name);
         CallProbes.end(IiopProbes.callBegin());
@@ -352,18 +352,18 @@ public final class Rehearsal {
     /** Two that are answered, one that nobody could ask, and those that are asked for once more. */
     private static void ask(String name) {
         CompletableFuture<Object> answer = new CompletableFuture<>();
-        CallProbes.answeredBy(CallProbes.ask(SERVICE), answer);
+        AskProbes.answeredBy(AskProbes.ask(SERVICE), answer);
         answer.complete(name);
-        CallProbes.answeredBy(CallProbes.ask(AT_DEFAULT_PORT), null);
-        CallProbes.answeredBy(CallProbes.ask("rehearsal", null), null);
-        CallProbes.answeredBy(CallProbes.ask("rehearsal", name, -1), null);
-        CallProbes.answeredBy(CallProbes.ask("rehearsal", InetSocketAddress.createUnresolved("rehearsal", 1)), null);
+        AskProbes.answeredBy(AskProbes.ask(AT_DEFAULT_PORT), null);
+        AskProbes.answeredBy(AskProbes.ask("rehearsal", null), null);
+        AskProbes.answeredBy(AskProbes.ask("rehearsal", name, -1), null);
+        AskProbes.answeredBy(AskProbes.ask("rehearsal", InetSocketAddress.createUnresolved("rehearsal", 1)), null);
         for (String url : new String[] {null, "/path", "rehearsal", "http://rehearsal:1/at?key=1", "http://user@rehearsal/"}) {
-            CallProbes.Asked call = CallProbes.askAgain(url, url == null ? null : "http://rehearsal");
+            AskProbes.Asked call = AskProbes.askAgain(url, url == null ? null : "http://rehearsal");
             if (call != null) {
-                CallProbes.askAgain(url, null);
-                CallProbes.hasAskedAgain();
-                CallProbes.answeredIn(call, WHOLE).accept(name);
+                AskProbes.askAgain(url, null);
+                AskProbes.hasAskedAgain();
+                AskProbes.answeredIn(call, WHOLE).accept(name);
                 call.accept(name); // once more
             }
         }

@@ -1,6 +1,7 @@
 package dev.loadline.agent.probes;
 
 import com.mongodb.connection.ServerId;
+import dev.loadline.agent.boot.AskProbes;
 import dev.loadline.agent.boot.CallProbes;
 import io.lettuce.core.protocol.CompleteableCommand;
 import io.netty.channel.Channel;
@@ -55,13 +56,13 @@ final class CallAdvice {
     /** Its {@code sendAsync(request, handler, push)}, which frameworks call where they wait for the answer, too. */
     static final class OfFuture {
         @Advice.OnMethodEnter(suppress = Throwable.class)
-        static CallProbes.Asked enter(@Advice.Argument(0) HttpRequest request) {
-            return CallProbes.ask(request.uri());
+        static AskProbes.Asked enter(@Advice.Argument(0) HttpRequest request) {
+            return AskProbes.ask(request.uri());
         }
 
         @Advice.OnMethodExit(suppress = Throwable.class, onThrowable = Throwable.class)
-        static void exit(@Advice.Enter CallProbes.Asked call, @Advice.Return CompletableFuture<?> answer) {
-            CallProbes.answeredBy(call, answer);
+        static void exit(@Advice.Enter AskProbes.Asked call, @Advice.Return CompletableFuture<?> answer) {
+            AskProbes.answeredBy(call, answer);
         }
     }
 
@@ -76,12 +77,12 @@ final class CallAdvice {
         static boolean enter(
                 @Advice.This Object connect, @Advice.FieldValue("config") Object config, @Advice.Argument(0) Object subscriber) {
             HttpClientConfig of = (HttpClientConfig) config;
-            CallProbes.Asked call = CallProbes.askAgain(of.uri(), of.baseUrl());
+            AskProbes.Asked call = AskProbes.askAgain(of.uri(), of.baseUrl());
             if (call != null) {
                 Function<Connection, Mono<Void>> whole = Connection::onTerminate;
-                Consumer<Object> head = CallProbes.answeredIn(call, (Function) whole.andThen(Mono::toFuture));
+                Consumer<Object> head = AskProbes.answeredIn(call, (Function) whole.andThen(Mono::toFuture));
                 ((Mono) connect).doOnNext(head).doOnError(call).doOnCancel(call).subscribe((CoreSubscriber) subscriber);
-                CallProbes.hasAskedAgain();
+                AskProbes.hasAskedAgain();
             }
             return call != null;
         }
@@ -102,10 +103,10 @@ final class CallAdvice {
         @Advice.OnMethodEnter(suppress = Throwable.class)
         static void enter(
                 @Advice.Argument(2) String host, @Advice.Argument(3) int port, @Advice.Argument(4) Boolean isTls, @Advice.AllArguments Object[] all) {
-            if (CallProbes.tells()) {
+            if (AskProbes.tells()) {
                 Promise<HttpClientRequest> promised = (Promise<HttpClientRequest>) all[all.length - 1];
                 boolean plain = isTls == null ? port != 443 : !isTls; // null: as the client is made, which it does not tell here
-                CallProbes.Asked call = CallProbes.ask(plain ? "http" : "https", host, port == (plain ? 80 : 443) ? -1 : port);
+                AskProbes.Asked call = AskProbes.ask(plain ? "http" : "https", host, port == (plain ? 80 : 443) ? -1 : port);
                 if (call != null) {
                     promised.future().compose(HttpClientRequest::response).toCompletionStage()
                             .whenComplete((BiConsumer<Object, Throwable>) call);
@@ -120,7 +121,7 @@ final class CallAdvice {
         @Advice.OnMethodEnter(suppress = Throwable.class)
         static void enter(@Advice.FieldValue("channel") Object channel, @Advice.Argument(0) Object command) {
             if (command instanceof CompleteableCommand) {
-                CallProbes.Asked call = CallProbes.ask("redis", channel == null ? null : ((Channel) channel).remoteAddress());
+                AskProbes.Asked call = AskProbes.ask("redis", channel == null ? null : ((Channel) channel).remoteAddress());
                 if (call != null) {
                     ((CompleteableCommand<Object>) command).onComplete((BiConsumer<Object, Throwable>) call);
                 }

@@ -42,11 +42,6 @@ final class ExchangeAdvice {
         static long enter(@Advice.FieldValue("connection") Object connection) {
             return ServerProbes.loopVisitBegin(connection);
         }
-
-        @Advice.OnMethodExit(suppress = Throwable.class, onThrowable = Throwable.class)
-        static void exit(@Advice.Enter long visit) {
-            ServerProbes.visitEnd(visit);
-        }
     }
 
     /** {@code SSLStreams.doHandshake(status)}: all of it, with what it waits for the client. Which kind it was its certificate has told. */

@@ -60,11 +60,6 @@ final class JettyAdvice {
             }
             return ServerProbes.visitBegin(endPoint);
         }
-
-        @Advice.OnMethodExit(suppress = Throwable.class, onThrowable = Throwable.class)
-        static void exit(@Advice.Enter long visit) {
-            ServerProbes.visitEnd(visit);
-        }
     }
 
     /** {@code SslConnection.onFillable()}, of servers: around what the connection behind it reads, and a step of its handshake. */
@@ -87,11 +82,6 @@ final class JettyAdvice {
                 ServerProbes.engineShakesHands();
             }
             return visit;
-        }
-
-        @Advice.OnMethodExit(suppress = Throwable.class, onThrowable = Throwable.class)
-        static void exit(@Advice.Enter long visit) {
-            ServerProbes.visitEnd(visit);
         }
     }
 
@@ -135,11 +125,6 @@ final class JettyAdvice {
             }
             return visit;
         }
-
-        @Advice.OnMethodExit(suppress = Throwable.class, onThrowable = Throwable.class)
-        static void exit(@Advice.Enter long visit) {
-            ServerProbes.visitEnd(visit);
-        }
     }
 
     /** {@code HttpChannelState.completeStream}: the response is out. Of an asynchronous request on any thread. */
@@ -153,11 +138,6 @@ final class JettyAdvice {
             }
             int status = channel.getResponse() == null ? 0 : channel.getResponse().getStatus();
             return ServerProbes.responded(endPoint, status == 0 ? 200 : status);
-        }
-
-        @Advice.OnMethodExit(suppress = Throwable.class, onThrowable = Throwable.class)
-        static void exit(@Advice.Enter long visit) {
-            ServerProbes.visitEnd(visit);
         }
     }
 
@@ -173,11 +153,6 @@ final class JettyAdvice {
             int status = channel.getResponse() == null ? 0 : channel.getResponse().getStatus();
             return ServerProbes.responded(endPoint, status == 0 ? 200 : status);
         }
-
-        @Advice.OnMethodExit(suppress = Throwable.class, onThrowable = Throwable.class)
-        static void exit(@Advice.Enter long visit) {
-            ServerProbes.visitEnd(visit);
-        }
     }
 
     /** {@code ServletHandler.MappedServlet.handle}, of Jakarta EE 10 and 11: filters and the servlet. */
@@ -185,11 +160,6 @@ final class JettyAdvice {
         @Advice.OnMethodEnter(suppress = Throwable.class)
         static int enter(@Advice.Argument(2) Object request) {
             return ServerProbes.serviceBegin(((jakarta.servlet.http.HttpServletRequest) request).getHttpServletMapping().getServletName());
-        }
-
-        @Advice.OnMethodExit(suppress = Throwable.class, onThrowable = Throwable.class)
-        static void exit(@Advice.Enter int epoch) {
-            ServerProbes.serviceEnd(epoch);
         }
     }
 }

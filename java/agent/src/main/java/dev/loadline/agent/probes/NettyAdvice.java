@@ -53,11 +53,6 @@ final class NettyAdvice {
                     ? ServerProbes.loopVisitBegin(channel)
                     : 0;
         }
-
-        @Advice.OnMethodExit(suppress = Throwable.class, onThrowable = Throwable.class)
-        static void exit(@Advice.Enter long visit) {
-            ServerProbes.visitEnd(visit);
-        }
     }
 
     /** {@code SslHandler.decode(context, in, out)}, of servers. */

@@ -84,7 +84,7 @@ final class Rules {
             add(NET + nio + "Endpoint$" + nio + "SocketWrapper",
                     new Rule("doClose", named("doClose"), TomcatAdvice.ConnectionClose.class));
             add(NET + nio + "Endpoint$SocketProcessor",
-                    new Rule("doRun", named("doRun"), TomcatAdvice.Visit.class));
+                    new Rule("doRun", named("doRun"), TomcatAdvice.Visit.class).endingBy(VisitEnd.class));
             add(NET + "Secure" + nio + "Channel",
                     new Rule("handshake", named("handshake").and(returns(int.class)), TomcatAdvice.Handshake.class));
         }
@@ -95,7 +95,7 @@ final class Rules {
         add("org.apache.coyote.http11.Http11Processor",
                 new Rule("endRequest", named("endRequest").and(takesNoArguments()), TomcatAdvice.RequestEnd.class));
         add("org.apache.coyote.http2.StreamProcessor",
-                new Rule("process", named("process").and(takesArguments(1)), TomcatAdvice.Visit.class),
+                new Rule("process", named("process").and(takesArguments(1)), TomcatAdvice.Visit.class).endingBy(VisitEnd.class),
                 new Rule("recycle", named("recycle").and(takesNoArguments()), TomcatAdvice.RequestEnd.class));
         // GlassFish has classes of these names, on another connector.
         add("org.apache.catalina.connector.CoyoteAdapter",
@@ -104,7 +104,7 @@ final class Rules {
                 new Rule("asyncDispatch", named("asyncDispatch").and(takesArguments(3)), TomcatAdvice.AsyncStatus.class));
         add("org.apache.catalina.core.StandardWrapperValve",
                 new Rule("invoke", named("invoke").and(takesArguments(2)).and(takesArgument(0, named("org.apache.catalina.connector.Request"))),
-                        TomcatAdvice.Service.class));
+                        TomcatAdvice.Service.class).endingBy(ServiceEnd.class));
     }
 
     private void jetty() {
@@ -117,22 +117,22 @@ final class Rules {
                 Rule.ifThere("onEndPointClosed", named("onEndPointClosed").and(in12), JettyAdvice.ConnectionClose.class));
         add(jetty + "io.SelectableChannelEndPoint",
                 new Rule("onSelected", named("onSelected").and(takesNoArguments()), JettyAdvice.Selected.class));
-        add(jetty + "io.ssl.SslConnection", new Rule("onFillable", onFillable, JettyAdvice.TlsVisit.class));
+        add(jetty + "io.ssl.SslConnection", new Rule("onFillable", onFillable, JettyAdvice.TlsVisit.class).endingBy(VisitEnd.class));
         add(jetty + "io.ssl.SslConnection$SslEndPoint",
                 new Rule("handshakeSucceeded", named("handshakeSucceeded").or(named("lockedHandshakeSucceeded")).and(takesNoArguments()),
                         JettyAdvice.HandshakeDone.class),
                 new Rule("handshakeFailed", named("handshakeFailed").and(takesArguments(1)), JettyAdvice.HandshakeFailed.class));
-        add(jetty + "server.internal.HttpConnection", new Rule("onFillable", onFillable, JettyAdvice.Visit.class));
+        add(jetty + "server.internal.HttpConnection", new Rule("onFillable", onFillable, JettyAdvice.Visit.class).endingBy(VisitEnd.class));
         add(jetty + "server.internal.HttpConnection$RequestHandler",
                 new Rule("startRequest", named("startRequest").and(takesArguments(3)), JettyAdvice.Parse.class));
         add(jetty + "server.internal.HttpChannelState$HandlerInvoker",
-                new Rule("run", named("run").and(takesNoArguments()), JettyAdvice.Handle.class).ofRequests(),
-                Rule.ifThere("completeStream", named("completeStream").and(takesArguments(2)), JettyAdvice.CompleteInvoker.class));
+                new Rule("run", named("run").and(takesNoArguments()), JettyAdvice.Handle.class).endingBy(VisitEnd.class).ofRequests(),
+                Rule.ifThere("completeStream", named("completeStream").and(takesArguments(2)), JettyAdvice.CompleteInvoker.class).endingBy(VisitEnd.class));
         add(jetty + "server.internal.HttpChannelState",
-                Rule.ifThere("completeStream", named("completeStream").and(takesArguments(2)), JettyAdvice.Complete.class));
+                Rule.ifThere("completeStream", named("completeStream").and(takesArguments(2)), JettyAdvice.Complete.class).endingBy(VisitEnd.class));
         for (String edition : new String[] {"ee10", "ee11"}) {
             add(jetty + edition + ".servlet.ServletHandler$MappedServlet",
-                    new Rule("handle", named("handle").and(takesArguments(4)), JettyAdvice.Service.class));
+                    new Rule("handle", named("handle").and(takesArguments(4)), JettyAdvice.Service.class).endingBy(ServiceEnd.class));
         }
     }
 
@@ -141,7 +141,7 @@ final class Rules {
         add(netty + "channel.DefaultChannelPipeline",
                 new Rule("fireChannelActive", named("fireChannelActive").and(takesNoArguments()), NettyAdvice.ConnectionOpen.class),
                 new Rule("fireChannelInactive", named("fireChannelInactive").and(takesNoArguments()), NettyAdvice.ConnectionClose.class),
-                new Rule("fireChannelRead", named("fireChannelRead").and(takesArguments(1)), NettyAdvice.Visit.class));
+                new Rule("fireChannelRead", named("fireChannelRead").and(takesArguments(1)), NettyAdvice.Visit.class).endingBy(VisitEnd.class));
         add(netty + "handler.ssl.SslHandler",
                 new Rule("decode", named("decode").and(takesArguments(3)), NettyAdvice.Handshake.class),
                 new Rule("setHandshakeSuccess", named("setHandshakeSuccess").and(takesNoArguments()), NettyAdvice.HandshakeDone.class),
@@ -178,7 +178,7 @@ final class Rules {
         // What has no executor but a thread of its own: Spring's SimpleAsyncTaskExecutor, for one.
         add(concurrent + "FutureTask",
                 new Rule("constructor", isConstructor(), TaskAdvice.MadeAsIs.class),
-                new Rule("run", named("run").and(takesNoArguments()), TaskAdvice.Run.class));
+                new Rule("run", named("run").and(takesNoArguments()), TaskAdvice.Run.class).endingBy(VisitEnd.class));
         tasks("run", concurrent + "CompletableFuture$AsyncSupply", concurrent + "CompletableFuture$AsyncRun",
                 concurrent + "ThreadPerTaskExecutor$TaskRunner");
         // Whose executor is its own, or runs one task after the other as if they were one.
@@ -190,7 +190,7 @@ final class Rules {
         for (String task : classNames) {
             add(task,
                     new Rule("constructor", isConstructor(), TaskAdvice.Made.class),
-                    new Rule(run, named(run).and(takesNoArguments()).and(not(isBridge())), TaskAdvice.Run.class));
+                    new Rule(run, named(run).and(takesNoArguments()).and(not(isBridge())), TaskAdvice.Run.class).endingBy(VisitEnd.class));
         }
     }
 
@@ -202,15 +202,15 @@ final class Rules {
                         UndertowAdvice.ConnectionClose.class));
         add(server + "protocol.http.HttpReadListener",
                 new Rule("handleEvent", named("handleEvent").and(takesArgument(0, named("org.xnio.conduits.ConduitStreamSourceChannel"))),
-                        UndertowAdvice.Visit.class));
+                        UndertowAdvice.Visit.class).endingBy(VisitEnd.class));
         add(server + "Connectors",
-                new Rule("executeRootHandler", named("executeRootHandler").and(takesArguments(2)), UndertowAdvice.Handle.class).ofRequests());
+                new Rule("executeRootHandler", named("executeRootHandler").and(takesArguments(2)), UndertowAdvice.Handle.class).endingBy(VisitEnd.class).ofRequests());
         add(server + "HttpServerExchange",
                 new Rule("unDispatch", named("unDispatch").and(takesNoArguments()), UndertowAdvice.HandOver.class),
                 new Rule("invokeExchangeCompleteListeners",
                         named("invokeExchangeCompleteListeners").and(takesNoArguments()), UndertowAdvice.Complete.class));
         add("io.undertow.servlet.handlers.ServletInitialHandler",
-                new Rule("dispatchRequest", named("dispatchRequest").and(takesArguments(4)), UndertowAdvice.Service.class));
+                new Rule("dispatchRequest", named("dispatchRequest").and(takesArguments(4)), UndertowAdvice.Service.class).endingBy(ServiceEnd.class));
     }
 
     /** Of the JDK's own server. It may stand beside a container, for metrics perhaps: that one tells its requests all the same. */
@@ -221,7 +221,7 @@ final class Rules {
                 new Rule("close", named("close").and(takesNoArguments()), ExchangeAdvice.ConnectionClose.class));
         add(server + "ServerImpl$Dispatcher", new Rule("handle", named("handle").and(takesArguments(2)), ExchangeAdvice.Queued.class));
         add(server + "ServerImpl$Exchange",
-                new Rule("run", named("run").and(takesNoArguments()), ExchangeAdvice.Visit.class),
+                new Rule("run", named("run").and(takesNoArguments()), ExchangeAdvice.Visit.class).endingBy(VisitEnd.class),
                 new Rule("reject", named("reject").and(takesArgument(0, int.class)).and(takesArgument(1, String.class)), ExchangeAdvice.Rejected.class));
         add(server + "SSLStreams", new Rule("doHandshake", named("doHandshake").and(takesArguments(1)), ExchangeAdvice.Handshake.class));
         add(server + "ExchangeImpl",

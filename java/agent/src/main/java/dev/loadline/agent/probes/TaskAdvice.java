@@ -35,11 +35,6 @@ final class TaskAdvice {
         static long enter(@Advice.This Object task) {
             return TaskProbes.runBegin(task);
         }
-
-        @Advice.OnMethodExit(suppress = Throwable.class, onThrowable = Throwable.class)
-        static void exit(@Advice.Enter long visit) {
-            ServerProbes.visitEnd(visit);
-        }
     }
 
     /** {@code execute(task)} or the like. */

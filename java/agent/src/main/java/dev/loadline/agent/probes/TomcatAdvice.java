@@ -40,11 +40,6 @@ final class TomcatAdvice {
         static long enter(@Advice.FieldValue("socketWrapper") Object wrapper) {
             return ServerProbes.visitBegin(wrapper);
         }
-
-        @Advice.OnMethodExit(suppress = Throwable.class, onThrowable = Throwable.class)
-        static void exit(@Advice.Enter long visit) {
-            ServerProbes.visitEnd(visit);
-        }
     }
 
     /** A step of a handshake: 0 done, -1 failed, else an operation to wait for. */
@@ -128,11 +123,6 @@ final class TomcatAdvice {
         @Advice.OnMethodEnter(suppress = Throwable.class)
         static int enter(@Advice.FieldValue("container") Object container) {
             return ServerProbes.serviceBegin(((org.apache.catalina.Container) container).getName());
-        }
-
-        @Advice.OnMethodExit(suppress = Throwable.class, onThrowable = Throwable.class)
-        static void exit(@Advice.Enter int epoch) {
-            ServerProbes.serviceEnd(epoch);
         }
     }
 }

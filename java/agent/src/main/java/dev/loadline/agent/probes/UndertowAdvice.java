@@ -36,11 +36,6 @@ final class UndertowAdvice {
         static long enter(@Advice.FieldValue("connection") Object connection) {
             return ServerProbes.visitBegin(connection);
         }
-
-        @Advice.OnMethodExit(suppress = Throwable.class, onThrowable = Throwable.class)
-        static void exit(@Advice.Enter long visit) {
-            ServerProbes.visitEnd(visit);
-        }
     }
 
     /**
@@ -66,11 +61,6 @@ final class UndertowAdvice {
                 ServerProbes.request(exchange.getRequestMethod().toString(), exchange.getRequestURI());
             }
             return visit;
-        }
-
-        @Advice.OnMethodExit(suppress = Throwable.class, onThrowable = Throwable.class)
-        static void exit(@Advice.Enter long visit) {
-            ServerProbes.visitEnd(visit);
         }
     }
 
@@ -103,11 +93,6 @@ final class UndertowAdvice {
         @Advice.OnMethodEnter(suppress = Throwable.class)
         static int enter(@Advice.Argument(2) Object chain) {
             return ServerProbes.serviceBegin(((ServletChain) chain).getManagedServlet().getServletInfo().getName());
-        }
-
-        @Advice.OnMethodExit(suppress = Throwable.class, onThrowable = Throwable.class)
-        static void exit(@Advice.Enter int epoch) {
-            ServerProbes.serviceEnd(epoch);
         }
     }
 }

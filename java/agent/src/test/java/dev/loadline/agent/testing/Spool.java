@@ -11,7 +11,9 @@ import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.function.Predicate;
+import java.util.stream.Collectors;
 
 /** Reads a spool as {@code crates/trace/src/spool/agent.rs} does. */
 public final class Spool {
@@ -96,6 +98,12 @@ public final class Spool {
     }
 
     /** Events that are so. */
+    /** How many events of each type each thread wrote, for a message that tells who filled the spool. */
+    public Map<String, Long> counts() {
+        return events.stream().collect(Collectors.groupingBy(
+                event -> "type " + event.type() + " of " + event.tid(), TreeMap::new, Collectors.counting()));
+    }
+
     public List<Event> where(Predicate<Event> so) {
         return events.stream().filter(so).toList();
     }

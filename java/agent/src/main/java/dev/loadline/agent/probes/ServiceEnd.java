@@ -1,0 +1,14 @@
+package dev.loadline.agent.probes;
+
+import dev.loadline.agent.boot.ServerProbes;
+import net.bytebuddy.asm.Advice;
+
+/** The end of each method that is a service, whose begin is what an advice of its server returns. */
+final class ServiceEnd {
+    private ServiceEnd() {}
+
+    @Advice.OnMethodExit(suppress = Throwable.class, onThrowable = Throwable.class)
+    static void exit(@Advice.Enter int epoch) {
+        ServerProbes.serviceEnd(epoch);
+    }
+}
