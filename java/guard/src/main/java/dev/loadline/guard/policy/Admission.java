@@ -6,7 +6,8 @@ package dev.loadline.guard.policy;
  * <p>State: <em>owed</em>, the CPU time promised to sessions that began and not paid off yet (a virtual queue), and a
  * <em>correction</em> of the pace. Signal: the {@link Delay} that who begins now would see, per target. Law: while the
  * delay is below its target everybody is admitted. Once it is not, and more is owed than the CPUs do in half a second,
- * or it has reached {@value #LIMIT} while as much comes as they can serve, or it has lasted, sessions begin at the pace at which the CPUs can serve them to the end:
+ * or it has reached {@value #LIMIT} while as much comes as they can serve, or it has lasted, sessions begin at the pace at which
+ * the CPUs can serve them to the end:
  *
  * <pre>pace = CPUs · e^correction · (2·target/delay − 1), and nobody begins at {@value #LIMIT} times the target</pre>
  *
@@ -34,7 +35,8 @@ public final class Admission {
     static final double CALM_SECONDS = 0.5;
     /**
      * Share of the CPUs from which what is offered is all that they do: it is told late where it rises, and costs fall as a JVM warms
-     * up. At 1 a petclinic on 25 was at 97% of them when who began waited for 420 ms; at 0.9 nine tenths refuse after a full collection.
+     * up. At 1 petclinic on 25 was offered 97% when who began waited for 420 ms; at 0.9 a full collection at 1.1 times the load line
+     * makes the simulated site refuse whom it could serve.
      */
     private static final double FULL = 0.95;
     /** Time in which nobody was refused, nor waited for longer than the target, that ends refusing: costs that are learnt too low refuse nobody. */
@@ -166,7 +168,7 @@ public final class Admission {
 
     private boolean mayBegin(double cost, double mostOwed, double delayOfTarget, double limit) {
         if (!refusing) {
-            // More comes than can be served, and they wait for it: that is no collection which leaves something behind.
+            // As much comes as can be served, and they wait for it: that is no collection which leaves something behind.
             boolean tooMuch = offeredCpus > FULL * cpus * factor() && delayOfTarget >= LIMIT
                 || owedCpuNanos > Math.max(0, CALM_SECONDS * cpus * SECOND - cost);
             return delayOfTarget < 1 || !tooMuch;
