@@ -97,13 +97,13 @@ public final class Spool {
         return where(e -> e.type == type);
     }
 
-    /** Events that are so. */
     /** How many events of each type each thread wrote, for a message that tells who filled the spool. */
     public Map<String, Long> counts() {
         return events.stream().collect(Collectors.groupingBy(
                 event -> "type " + event.type() + " of " + event.tid(), TreeMap::new, Collectors.counting()));
     }
 
+    /** Events that are so. */
     public List<Event> where(Predicate<Event> so) {
         return events.stream().filter(so).toList();
     }
