@@ -82,6 +82,8 @@ impl<'a> Pauses<'a> {
         if let Some(from) = self.open {
             self.pauses.push(pause(from, self.end));
         }
+        // One that was over before the begin, or began after the end, has been cut to nothing.
+        self.pauses.retain(|p| p.end_ns > p.begin_ns);
         (self.pauses, self.heap)
     }
 }
@@ -218,6 +220,26 @@ mod tests {
             (Some(12288), Some(8192))
         );
         assert_eq!((vm[1].begin_ns, vm[1].end_ns, &*vm[1].name), (40, 100, ""));
+    }
+
+    #[test]
+    fn a_pause_that_was_over_before_the_recording_is_none_and_its_description_nobodys() {
+        let vm = pauses(
+            &[
+                event(5, ev::GC_START, 0, 0, 0),
+                event(8, ev::GC_END, 0, 0, 0),
+                event(30, ev::GC_INFO, 7, 0, 8),
+                event(40, ev::GC_START, 0, 0, 0),
+                event(50, ev::GC_END, 0, 0, 0),
+            ],
+            10,
+            100,
+        );
+        let shape: Vec<_> = vm
+            .iter()
+            .map(|p| (p.begin_ns, p.end_ns, &*p.name))
+            .collect();
+        assert_eq!(shape, [(40, 50, "")]);
     }
 
     #[test]
