@@ -17,6 +17,9 @@ import org.junit.jupiter.api.Test;
 
 /** Start, stop, and everything that may go wrong between. */
 class LifecycleIT {
+    /** Of a spool that is soon full: two for each of the threads, which the agent's two halves write, and some for events to come. */
+    private static final int CHUNKS = 40;
+
     @Test
     void a_second_recorder_is_refused_and_the_first_goes_on() throws Exception {
         try (Target target = Target.start(Api.class);
@@ -90,7 +93,7 @@ class LifecycleIT {
     @Test
     void a_full_spool_loses_events_and_counts_them() throws Exception {
         try (Target target = Target.start(Api.class);
-                TestRecorder recorder = TestRecorder.prepare(16 * 65_536, TestRecorder.ALL_LEVELS)) {
+                TestRecorder recorder = TestRecorder.prepare(CHUNKS * 65_536, TestRecorder.ALL_LEVELS)) {
             recorder.record(target.pid());
             target.tell("emit");
             Thread.sleep(300);
