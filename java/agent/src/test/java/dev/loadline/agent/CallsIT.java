@@ -46,16 +46,18 @@ class CallsIT {
     void one_whose_answer_comes_to_another_thread_ends_with_that_with_its_failure_or_when_nobody_wants_it_any_more(Way way) throws Exception {
         try (Target target = Target.start(HttpCalls.class, way.options()); TestRecorder recorder = way.recorder()) {
             String service = "http://127.0.0.1:" + target.tell("port");
-            for (String client : List.of("future", "reactor", "vertx")) {
+            for (String client : List.of("future", "reactor", "vertx", "jetty", "apacheAsync")) {
                 target.tell(client);
             }
             recorder.record(target.pid());
             List<String> expected = new ArrayList<>();
-            for (String client : List.of("future", "reactor", "reactorInParts", "cancelledReactor", "vertx")) {
+            for (String client : List.of(
+                    "future", "reactor", "reactorInParts", "cancelledReactor", "vertx", "jetty", "apacheAsync", "cancelledApacheAsync")) {
                 assertEquals(client.startsWith("cancelled") ? "" : client.endsWith("InParts") ? "!" : "204", target.tell(client));
                 expected.add(service);
             }
-            for (String client : List.of("refusedFuture", "refusedReactor", "refusedVertx")) {
+            for (String client : List.of(
+                    "refusedFuture", "refusedReactor", "refusedVertx", "refusedJetty", "refusedApacheAsync")) {
                 assertEquals("", target.tell(client));
                 expected.add("http://127.0.0.1:1");
             }

@@ -15,6 +15,8 @@ import java.util.function.Function;
  */
 public final class AskProbes {
     private static final AtomicLong ASKED = new AtomicLong();
+    /** Calls by what tells nobody but its caller that it is over. */
+    private static final Identities AWAITED = new Identities();
 
     private AskProbes() {}
 
@@ -25,7 +27,7 @@ public final class AskProbes {
     }
 
     /** A service by what it is called. */
-    static Asked askNamed(String service) {
+    public static Asked askNamed(String service) {
         Session s = Emit.server();
         return s == null ? null : ask(s, service);
     }
@@ -105,6 +107,21 @@ public final class AskProbes {
         }
     }
 
+    /** Who asked has what the answer will come to; {@link #over} is told when it has. */
+    public static void awaited(Asked call, Object future) {
+        if (call != null) {
+            AWAITED.put(future, new Awaited(future, call));
+        }
+    }
+
+    /** Something that may be an answer has come, failed, or is not waited for any more. */
+    public static void over(Object future) {
+        Awaited awaited = Emit.server() == null ? null : (Awaited) AWAITED.entry(future);
+        if (awaited != null) {
+            awaited.call.run();
+        }
+    }
+
     /**
      * Who asked is given what the answer comes on first.
      *
@@ -124,6 +141,15 @@ public final class AskProbes {
         }
         int user = url.lastIndexOf('@', end - 1);
         return url.substring(0, host) + url.substring(Math.max(host, user + 1), end);
+    }
+
+    private static final class Awaited extends Identities.Entry {
+        private final Asked call;
+
+        Awaited(Object future, Asked call) {
+            super(future, 1);
+            this.call = call;
+        }
     }
 
     private static final class Answer implements Consumer<Object> {

@@ -367,6 +367,10 @@ public final class Rehearsal {
                 call.accept(name); // once more
             }
         }
+        AskProbes.awaited(AskProbes.askNamed(name), answer);
+        AskProbes.over(answer);
+        AskProbes.over(name);
+        AskProbes.awaited(null, name);
         CallProbes.end(CallProbes.begin("rehearsal", name));
         CallProbes.end(CallProbes.begin("rehearsal", name, -1));
     }

@@ -16,6 +16,7 @@ import java.util.function.Function;
 import net.bytebuddy.asm.Advice;
 import okhttp3.HttpUrl;
 import okhttp3.Request;
+import org.apache.hc.client5.http.async.AsyncExecChain;
 import reactor.core.CoreSubscriber;
 import reactor.core.publisher.Mono;
 import reactor.netty.Connection;
@@ -146,6 +147,39 @@ final class CallAdvice {
         static int enter(@Advice.FieldValue("serverId") Object server) {
             boolean watches = Thread.currentThread().getName().startsWith("cluster-");
             return watches ? 0 : CallProbes.begin("mongodb", ((ServerId) server).getAddress());
+        }
+    }
+
+    /** Jetty's {@code HttpDestination.send(request)}, before a connection is looked for: until its response has come, or it has failed. */
+    static final class OfJetty {
+        @Advice.OnMethodEnter(suppress = Throwable.class)
+        static void enter(@Advice.Argument(0) Object request) {
+            if (AskProbes.tells()) {
+                org.eclipse.jetty.client.Request asks = (org.eclipse.jetty.client.Request) request;
+                AskProbes.Asked call = AskProbes.ask(asks.getURI());
+                if (call != null) {
+                    asks.onComplete(call::accept);
+                }
+            }
+        }
+    }
+
+    /** {@code executeImmediate(request, entity, scope, …)} of Apache's asynchronous clients: the scope has what the answer comes to. */
+    static final class OfScope {
+        @Advice.OnMethodEnter(suppress = Throwable.class)
+        static void enter(@Advice.Argument(2) Object scope) {
+            if (AskProbes.tells()) {
+                AsyncExecChain.Scope of = (AsyncExecChain.Scope) scope;
+                AskProbes.awaited(AskProbes.askNamed(of.route.getTargetHost().toString()), of.cancellableDependency);
+            }
+        }
+    }
+
+    /** {@code completed}, {@code failed} or {@code cancel} of Apache's futures. */
+    static final class Over {
+        @Advice.OnMethodEnter(suppress = Throwable.class)
+        static void enter(@Advice.This Object future) {
+            AskProbes.over(future);
         }
     }
 

@@ -310,6 +310,13 @@ final class Rules {
                     call("getResponseWithInterceptorChain", nameStartsWith("getResponseWithInterceptorChain").and(takesNoArguments()),
                             CallAdvice.OfOkHttp.class));
         }
+        add("org.eclipse.jetty.client.transport.HttpDestination",
+                new Rule("send", named("send").and(takesArgument(0, named("org.eclipse.jetty.client.transport.HttpRequest"))), CallAdvice.OfJetty.class));
+        add("org.apache.hc.client5.http.impl.async.InternalAbstractHttpAsyncClient",
+                new Rule("executeImmediate", named("executeImmediate").and(takesArguments(5)), CallAdvice.OfScope.class));
+        add("org.apache.hc.core5.concurrent.BasicFuture",
+                new Rule("completed", named("completed").or(named("failed")).and(takesArguments(1)).or(named("cancel").and(takesArguments(1))),
+                        CallAdvice.Over.class));
         for (String client : new String[] {"org.apache.http.impl.client", "org.apache.hc.client5.http.impl.classic"}) {
             add(client + ".InternalHttpClient", call("doExecute", named("doExecute").and(takesArguments(3)), CallAdvice.OfHost.class));
         }

@@ -16,11 +16,15 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 import okhttp3.Call;
 import okhttp3.Callback;
 import okhttp3.OkHttpClient;
 import okhttp3.Request;
 import okhttp3.Response;
+import org.apache.hc.client5.http.async.methods.SimpleRequestBuilder;
+import org.apache.hc.client5.http.impl.async.CloseableHttpAsyncClient;
+import org.apache.hc.client5.http.impl.async.HttpAsyncClients;
 import org.apache.hc.client5.http.impl.classic.HttpClients;
 import org.apache.hc.core5.http.io.support.ClassicRequestBuilder;
 import org.apache.http.client.methods.HttpGet;
@@ -36,8 +40,12 @@ public final class HttpCalls extends Program {
     private final reactor.netty.http.client.HttpClient ofReactor = reactor.netty.http.client.HttpClient.create();
     private final io.vertx.core.http.HttpClient vertx = Vertx.vertx().createHttpClient();
     private final OkHttpClient okHttp = new OkHttpClient();
+    private final org.eclipse.jetty.client.HttpClient jetty = new org.eclipse.jetty.client.HttpClient();
+    private final CloseableHttpAsyncClient apacheAsync = HttpAsyncClients.createDefault();
 
-    private HttpCalls() throws IOException {
+    private HttpCalls() throws Exception {
+        jetty.start();
+        apacheAsync.start();
         service = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
         service.createContext("/late", exchange -> {
             try {
@@ -140,6 +148,25 @@ public final class HttpCalls extends Program {
                 try (var apache = HttpClients.createDefault()) {
                     return String.valueOf(apache.<Integer>execute(ClassicRequestBuilder.get(plain).build(), answer -> answer.getCode()));
                 }
+            case "jetty":
+                return String.valueOf(jetty.newRequest(plain).send().getStatus());
+            case "refusedJetty":
+                var failed = new CompletableFuture<String>();
+                jetty.newRequest("http://127.0.0.1:1/").send(result -> failed.complete(result.isFailed() ? "" : result.toString()));
+                return failed.get();
+            case "apacheAsync":
+                return String.valueOf(apacheAsync.execute(SimpleRequestBuilder.get(plain).build(), null).get().getCode());
+            case "refusedApacheAsync":
+                try {
+                    return apacheAsync.execute(SimpleRequestBuilder.get("http://127.0.0.1:1/").build(), null).get().toString();
+                } catch (ExecutionException asItShould) {
+                    return "";
+                }
+            case "cancelledApacheAsync":
+                var late = apacheAsync.execute(SimpleRequestBuilder.get(plain.resolve("/late")).build(), null);
+                Thread.sleep(SOON.toMillis());
+                late.cancel(true);
+                return "";
             default:
                 throw new IllegalArgumentException(command);
         }
