@@ -179,7 +179,7 @@ pub fn build_within(
     )?;
     out.sorted(misc::marks(heard.marks, cpu_changes, &text))?;
     let mut read = misc::counters(&input.proc, begin, end);
-    read.extend(heard.heap);
+    read.extend(heard.counters);
     read.extend(counters::lanes_of(&input.counted, &threads, begin, end));
     out.table(read)?;
     out.table(counters::of_threads(&input.counted, &threads))?;

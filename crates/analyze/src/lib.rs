@@ -27,6 +27,7 @@ pub mod diff;
 pub mod import;
 mod input;
 mod intervals;
+mod limits;
 mod merge;
 mod methods;
 pub mod metrics;

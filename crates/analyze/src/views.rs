@@ -35,7 +35,7 @@ pub struct View {
 }
 
 /// Every view, in the order in which they build on each other.
-pub const ALL: [View; 21] = [
+pub const ALL: [View; 23] = [
     View {
         name: "wakings",
         doc: "A blocked interval that somebody ended: thread, thread_name, begin_ns, end_ns, cause, wait, waker, waker_name (null if no thread of the target did), interrupt.",
@@ -127,6 +127,23 @@ pub const ALL: [View; 21] = [
         doc: "Where a request was worked on: its one thread, or each that it was handed to: request (spans.id), name, thread, begin_ns, end_ns.",
         example: "SELECT t.name AS thread, count(*) AS pieces, ms(sum(p.end_ns - p.begin_ns)) AS ms FROM request_pieces p JOIN threads t ON t.id = p.thread GROUP BY ALL ORDER BY ms DESC LIMIT 10",
         sql: include_str!("views/request_pieces.sql"),
+    },
+    View {
+        name: "pool_limits",
+        doc: "A pool that says how many connections it may have: pool (as spans of kind pool_use are named), most (as it was configured last).",
+        example: "SELECT s.name, count(*) AS uses, any_value(l.most) AS may_have FROM spans s LEFT JOIN pool_limits l ON l.pool = s.name WHERE s.kind = 'pool_use' GROUP BY s.name",
+        sql: "CREATE VIEW pool_limits AS
+            SELECT substr(scope, 6) AS pool, arg_max(value, ts_ns)::BIGINT AS most FROM counters WHERE name = 'connections_max' GROUP BY scope",
+    },
+    View {
+        name: "workers",
+        doc: "The threads that served connections, by name without its number: name, threads, most (that their executor may have, as it was configured last; null if it has no limit, or did not say).",
+        example: "SELECT * FROM workers ORDER BY threads DESC",
+        sql: "CREATE VIEW workers AS
+            WITH served AS (SELECT DISTINCT g.thread FROM segments g JOIN spans s ON s.id = g.span WHERE s.kind = 'connection'),
+            named AS (SELECT regexp_replace(t.name, '[0-9]+$', '') AS name, count(*) AS threads FROM threads t JOIN served ON served.thread = t.id GROUP BY ALL)
+            SELECT n.name, n.threads, arg_max(c.value, c.ts_ns)::BIGINT AS most
+            FROM named n LEFT JOIN counters c ON c.scope = 'executor ' || n.name AND c.name = 'threads_max' GROUP BY n.name, n.threads",
     },
     View {
         name: "stack_frames(stack)",

@@ -250,6 +250,24 @@ fn a_late_attach_sees_all_but_what_it_says() {
     }
 }
 
+/// As the site is configured unless it is told otherwise.
+#[test]
+fn the_pool_and_the_workers_say_how_many_there_may_be() {
+    for site in [site(), late()] {
+        let most = |scope: &str, name: &str| -> f64 {
+            let of = format!("scope LIKE '{scope}' AND name = '{name}'");
+            sql(
+                &site.trace,
+                &format!("SELECT max(value) FROM counters WHERE {of}"),
+            )
+        };
+        assert_eq!(most("pool auction", "connections_max"), 10.0);
+        assert_eq!(most("executor %-exec-", "threads_max"), 50.0);
+        let report = text(&run_ok(&["report", &site.trace.dir.display().to_string()]));
+        assert!(report.contains(" of 10"), "{report}");
+    }
+}
+
 #[test]
 fn every_table_answers_sql_in_three_formats() {
     let site = site();

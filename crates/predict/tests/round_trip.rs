@@ -6,8 +6,8 @@ mod known;
 use known::{SECONDS, fitted, model, recorded, recorded_at, wait};
 use loadline_model::language::from_text;
 use loadline_model::run::{Options, simulate};
-use loadline_predict::fit::{fit, fit_several, from_scenario, from_trace};
-use loadline_predict::observe::{Lock, Owners};
+use loadline_predict::fit::{Fit, fit, fit_several, from_scenario, from_trace};
+use loadline_predict::observe::{Lock, Owners, Request};
 use loadline_predict::write::{Assumed, text};
 use loadline_stats::random::{Dist, Stream};
 
@@ -297,44 +297,42 @@ fn a_lock_is_held_in_the_model_as_it_was_when_it_was_recorded() {
     assert!((cpu - 1.0).abs() < 0.04, "{cpu} of what was used");
 }
 
-/// A statement waits for 1 ms and for a queue of 4 ms: at 15 statements a second 4.26 ms, at 120 a second 7.69 ms.
-#[test]
-fn a_database_that_slows_down_becomes_a_queue() {
+fn model_of(f: &Fit, pool: Option<u32>, workers: Option<u32>) -> String {
+    text(f, &Assumed { pool, workers })
+}
+
+/// Each statement, or call, waits for 1 ms and for a queue of 4 ms: at 15 a second 4.26 ms, at 120 a second 7.69 ms.
+fn slows_down(name: &str, how: &str, waits: fn(&mut Request, f64)) {
     let at = |sessions: u32, seed| {
         let mut seen = recorded_at(sessions, 1.0, seed);
         let x = 3.0 * f64::from(sessions);
         let mean = 1e-3 + 4e-3 / (1.0 - 4e-3 * x);
-        let mut stream = Stream::new(seed, "database");
+        let mut stream = Stream::new(seed, name);
         for r in seen.requests.iter_mut().filter(|r| r.statements > 0) {
-            r.sql_wait = Dist::Exponential(mean).sample(&mut stream);
-            r.end += r.sql_wait;
+            let wait = Dist::Exponential(mean).sample(&mut stream);
+            waits(r, wait);
+            r.end += wait;
         }
         seen
     };
     let both = [at(5, 1), at(40, 2)];
     let f = fit_several(&both, from_trace).unwrap_or_else(|e| panic!("{e}"));
-    let d = f.database.unwrap_or_else(|| panic!("{:?}", f.open));
+    let d = f.queues.get(name).unwrap_or_else(|| panic!("{:?}", f.open));
     assert!(
         (d.service - 4e-3).abs() <= 1.5 * d.ci95 && d.ci95 < 1e-3,
         "{d:?}"
     );
-    let text = text(
-        &f,
-        &Assumed {
-            pool: None,
-            workers: None,
-        },
-    );
+    let text = model_of(&f, None, None);
     for (rate, x) in [("5", 15.0), ("40", 120.0)] {
-        let m = from_text(&text, "db.toml", &[("rate".into(), rate.into())])
+        let m = from_text(&text, "grown.toml", &[("rate".into(), rate.into())])
             .unwrap_or_else(|e| panic!("{e}\n{text}"));
         let options = Options {
             requests: Some(40_000),
             ..Options::default()
         };
         let answer = simulate(&m, &options);
-        let queue = answer.stations.get("database").expect("a station");
-        let used = queue.utilization.expect("known").value;
+        let station = answer.stations.get(name).expect("a station");
+        let used = station.utilization.expect("known").value;
         assert!(
             (used / (x * d.service) - 1.0).abs() < 0.1,
             "{used} at {rate}"
@@ -342,13 +340,64 @@ fn a_database_that_slows_down_becomes_a_queue() {
     }
     // One recording cannot tell.
     let alone = fitted(&both[1]);
+    assert!(alone.queues.is_empty() && alone.open.iter().any(|o| o.contains(how)));
+    assert!(f.open.iter().all(|o| !o.starts_with(how)), "{:?}", f.open);
+}
+
+#[test]
+fn a_database_that_slows_down_becomes_a_queue() {
+    let waits = |r: &mut Request, wait| r.sql_wait = wait;
+    slows_down("database", "how the database slows down", waits);
+}
+
+#[test]
+fn other_services_that_slow_down_become_a_queue() {
+    let waits = |r: &mut Request, wait| {
+        r.calls = 1;
+        r.service_wait = wait;
+    };
+    slows_down("services", "how the answers of other services grow", waits);
+}
+
+#[test]
+fn pools_and_workers_are_as_many_as_the_recording_says_unless_somebody_says_otherwise() {
+    let mut seen = recorded();
+    let how_many = |f: &Fit| f.open.iter().filter(|o| o.starts_with("how many")).count();
+    assert_eq!(how_many(&fitted(&seen)), 2, "neither is known");
+    seen.pools[0].limit = Some(7);
+    seen.workers = Some(40);
+    let f = fitted(&seen);
+    assert_eq!(how_many(&f), 0, "{:?}", f.open);
+    for (said, pool, workers, source) in [
+        ((None, None), 7, 40, ", as it was configured"),
+        ((Some(3), Some(9)), 3, 9, ""),
+    ] {
+        let text = model_of(&f, said.0, said.1);
+        for line in [
+            format!(
+                "\npool = {{ default = {pool}, range = [1, 100000], help = \"connections of pool p{source};"
+            ),
+            format!(
+                "\nworkers = {{ default = {workers}, range = [1, 100000], help = \"threads that serve{source}\""
+            ),
+        ] {
+            assert!(text.contains(&line), "{line} in\n{text}");
+        }
+    }
+}
+
+#[test]
+fn virtual_threads_are_as_many_as_there_is_work() {
+    let mut seen = recorded();
+    seen.overheads.pooled = 0;
+    let f = fitted(&seen);
     assert!(
-        alone.database.is_none()
-            && alone
-                .open
-                .iter()
-                .any(|o| o.contains("how the database slows down"))
+        f.open.iter().all(|o| !o.contains("workers")),
+        "{:?}",
+        f.open
     );
+    let model = model_of(&f, None, None);
+    assert!(model.contains("\nworkers = { default = 100000,"), "{model}");
 }
 
 #[test]

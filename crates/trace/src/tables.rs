@@ -336,7 +336,7 @@ table! {
     Counter in "counters" sorted by ts_ns {
         /// When it was read.
         ts_ns: i64,
-        /// process (the target), heap (its), recorder, machine, network (the target's namespace), `cpu N`, or `role R`: what the target's threads of a role counted, with R one of workers, gc, jit, rest and ended.
+        /// process (the target), heap (its), recorder, machine, network (the target's namespace), `pool P`, `executor E`, `cpu N`, or `role R`: what the target's threads of a role counted, with R one of workers, gc, jit, rest and ended.
         scope: Arc<str>,
         /// Name, which ends in its unit.
         name: Arc<str>,

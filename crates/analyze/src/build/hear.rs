@@ -13,7 +13,7 @@ use crate::objects::Objects;
 use crate::spans;
 use crate::threads::Threads;
 use crate::waits::Wait;
-use crate::{misc, samples, vm, waits};
+use crate::{limits, misc, samples, vm, waits};
 
 /// Texts by their ids.
 pub type Strings = FxHashMap<u32, Arc<str>>;
@@ -24,8 +24,8 @@ pub struct Heard {
     pub waits: List<Wait>,
     /// Of the collector, by begin.
     pub pauses: Vec<Vm>,
-    /// What the heap's generations held after them.
-    pub heap: Vec<Counter>,
+    /// What the heap's generations held after them, and limits of pools and executors.
+    pub counters: Vec<Counter>,
     pub spans: spans::Output,
     /// By time.
     pub marks: misc::ByTime,
@@ -72,6 +72,7 @@ pub fn hear(
     let mut sampled = Vec::new();
     let mut events = 0;
     let mut objects = Objects::default();
+    let mut counters = Vec::new();
     for e in said.events() {
         events += 1;
         let thread = threads.actor(&e);
@@ -79,15 +80,17 @@ pub fn hear(
         pauses.event(&e);
         spans.event(&e, thread);
         marks.extend(Noted::of(&e, thread, begin, end));
-        let limits = (begin, end);
-        sampled.extend(samples::sample(&e, thread, threads, mounts, limits, &text));
-        objects.event(&e, thread, limits, &text);
+        let time = (begin, end);
+        sampled.extend(samples::sample(&e, thread, threads, mounts, time, &text));
+        objects.event(&e, thread, time, &text);
+        counters.extend(limits::counter(&e, time, text));
     }
     let (pauses, heap) = pauses.finish();
+    counters.extend(heap);
     Heard {
         waits: waits.finish(),
         pauses,
-        heap,
+        counters,
         spans: spans.finish(),
         marks,
         samples: sampled,

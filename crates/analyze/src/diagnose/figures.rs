@@ -303,6 +303,8 @@ pub struct Pool {
     pub mean_use_ms: f64,
     /// Most connections in use at a time.
     pub size: u64,
+    /// Connections that it may have, if it says so.
+    pub limit: Option<u64>,
     /// Share of the recording in which so many were in use.
     pub full: f64,
     /// Most threads that waited at a time.
@@ -422,6 +424,8 @@ pub struct Workers {
     pub mean_busy: f64,
     /// Share of the recording in which all that were ever busy were busy.
     pub all_busy: f64,
+    /// Threads that there may be, if their executors say so.
+    pub limit: Option<u64>,
 }
 
 /// Carriers of virtual threads.

@@ -36,6 +36,10 @@ fn number(r: &Row, i: usize) -> loadline_trace::duckdb::Result<f64> {
     r.get::<_, Option<f64>>(i).map(|n| n.unwrap_or(0.0))
 }
 
+fn limit(r: &Row, i: usize) -> loadline_trace::duckdb::Result<Option<u64>> {
+    Ok(r.get::<_, Option<i64>>(i)?.map(|n| n.max(0) as u64))
+}
+
 /// Everything.
 pub fn gather(db: &Connection, meta: &Meta) -> Result<Figures> {
     let seconds = meta.seconds().max(1e-9);
@@ -91,6 +95,7 @@ pub fn gather(db: &Connection, meta: &Meta) -> Result<Figures> {
                 most_busy: count(r, 1)?,
                 mean_busy: number(r, 2)?,
                 all_busy: number(r, 3)?,
+                limit: limit(r, 4)?,
             })
         })?,
         carriers: carriers(db)?,
@@ -301,6 +306,7 @@ fn pools(db: &Connection) -> Result<Vec<Pool>> {
             full: number(r, 6)?,
             waiting: count(r, 7)?,
             longest_ns: r.get::<_, Option<i64>>(8)?.unwrap_or(0),
+            limit: limit(r, 9)?,
         })
     })
 }

@@ -158,8 +158,9 @@ GROUP BY w.kind, w.class, w.one HAVING sum(w.ns) > 0 ORDER BY wait_ms DESC LIMIT
 SELECT s.name, count(*) FILTER (s.kind = 'pool_wait') AS asked, count(*) FILTER (s.kind = 'pool_wait' AND ms > 1) AS waited,
   coalesce(sum(ms) FILTER (s.kind = 'pool_wait'), 0) AS wait_ms, coalesce(avg(ms) FILTER (s.kind = 'pool_use'), 0) AS mean_use,
   coalesce(any_value(f.size), 0)::BIGINT AS size, coalesce(any_value(f.ns), 0) / (SELECT max(end_ns) - min(begin_ns) FROM threads) AS \"full\",
-  coalesce(any_value(m.most), 0)::BIGINT AS waiting, arg_max(s.begin_ns, ms) FILTER (s.kind = 'pool_wait') AS longest
-FROM s LEFT JOIN \"full\" f ON f.name = s.name LEFT JOIN most m ON m.name = s.name AND m.kind = 'pool_wait'
+  coalesce(any_value(m.most), 0)::BIGINT AS waiting, arg_max(s.begin_ns, ms) FILTER (s.kind = 'pool_wait') AS longest,
+  any_value(l.most) AS may_have
+FROM s LEFT JOIN pool_limits l ON l.pool = s.name LEFT JOIN \"full\" f ON f.name = s.name LEFT JOIN most m ON m.name = s.name AND m.kind = 'pool_wait'
 GROUP BY s.name HAVING count(*) FILTER (s.kind = 'pool_wait') > 0 ORDER BY wait_ms DESC LIMIT 5",
     },
     Query {
@@ -226,7 +227,8 @@ FROM q ASOF LEFT JOIN u ON u.thread = q.thread AND u.b <= q.begin_ns",
   open AS (SELECT ts, sum(step) OVER (ORDER BY ts, step ROWS UNBOUNDED PRECEDING) AS n, lead(ts) OVER (ORDER BY ts, step) - ts AS lasted FROM steps),
   w AS (SELECT count(DISTINCT thread) AS threads FROM v)
 SELECT any_value(w.threads) AS threads, coalesce(max(n), 0)::BIGINT AS most, coalesce(sum(n * lasted) / sum(lasted), 0) AS mean,
-  coalesce(sum(if(n >= w.threads, lasted, 0)) / sum(lasted), 0) AS all_busy
+  coalesce(sum(if(n >= w.threads, lasted, 0)) / sum(lasted), 0) AS all_busy,
+  (SELECT CASE WHEN count(most) = count(*) THEN sum(most)::BIGINT END FROM workers) AS may_be
 FROM open, w",
     },
     Query {

@@ -77,6 +77,16 @@ pub struct Pool {
     pub most_used: u64,
     /// Most threads waiting at a time.
     pub most_waiting: u64,
+    /// Connections that it may have, if it says so.
+    pub limit: Option<u64>,
+}
+
+impl Pool {
+    /// Most connections in use at a time, of those that it may have.
+    pub(super) fn used(&self) -> String {
+        let limit = self.limit.map(|l| format!(" of {}", grouped(l)));
+        grouped(self.most_used) + &limit.unwrap_or_default()
+    }
 }
 
 pub(super) fn pools(db: &Connection) -> Result<Vec<Pool>> {
@@ -92,8 +102,8 @@ pub(super) fn pools(db: &Connection) -> Result<Vec<Pool>> {
          SELECT s.name, count(*) FILTER (kind = 'pool_wait'), count(*) FILTER (kind = 'pool_wait' AND ms > 1),
                 coalesce(avg(ms) FILTER (kind = 'pool_wait'), 0), coalesce(max(ms) FILTER (kind = 'pool_wait'), 0),
                 coalesce(avg(ms) FILTER (kind = 'pool_use'), 0),
-                coalesce(any_value(m.used), 0)::BIGINT, coalesce(any_value(m.waiting), 0)::BIGINT
-         FROM s LEFT JOIN m ON m.name = s.name GROUP BY s.name ORDER BY 2 DESC LIMIT 5",
+                coalesce(any_value(m.used), 0)::BIGINT, coalesce(any_value(m.waiting), 0)::BIGINT, any_value(l.most)
+         FROM s LEFT JOIN m ON m.name = s.name LEFT JOIN pool_limits l ON l.pool = s.name GROUP BY s.name ORDER BY 2 DESC LIMIT 5",
         |r| {
             let n = |i: usize| r.get::<_, i64>(i).map(|n| n.max(0) as u64);
             Ok(Pool {
@@ -105,6 +115,7 @@ pub(super) fn pools(db: &Connection) -> Result<Vec<Pool>> {
                 mean_use_ms: r.get(5)?,
                 most_used: n(6)?,
                 most_waiting: n(7)?,
+                limit: r.get::<_, Option<i64>>(8)?.map(|n| n.max(0) as u64),
             })
         },
     )
@@ -262,7 +273,8 @@ pub(super) fn waited_for(
                     let top = pools.first().map(|p| {
                         format!(
                             "up to {} in use, up to {} threads waiting",
-                            p.most_used, p.most_waiting
+                            p.used(),
+                            p.most_waiting
                         )
                     });
                     let label = pools

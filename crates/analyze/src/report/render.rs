@@ -341,7 +341,7 @@ impl Report {
                     ms(p.mean_wait_ms),
                     ms(p.max_wait_ms),
                     ms(p.mean_use_ms),
-                    grouped(p.most_used),
+                    p.used(),
                     grouped(p.most_waiting),
                 ]);
             }

@@ -6,12 +6,14 @@ use std::collections::BTreeMap;
 use loadline_stats::law::Fitted;
 
 use super::fitted;
-use crate::observe::{Request, Stretch};
+use crate::observe::{Pool, Request, Stretch};
 
 /// Routes with fewer requests are gathered.
 const RARE: usize = 30;
 /// Most classes; what is rarer than the last of them is gathered.
 const MOST: usize = 20;
+/// Requests of a class that ask several pools, above which it is said that they are taken for one.
+const SEVERAL: f64 = 0.01;
 /// Waits that come to less than this share of a class's time are left out.
 const MATTERS: f64 = 0.01;
 
@@ -42,8 +44,14 @@ pub struct Class {
     pub parts: Vec<Part>,
     /// Pooled connections taken.
     pub acquisitions: Counts,
+    /// The pool that most of them are of, by its place in the list.
+    pub pool: Option<usize>,
+    /// Whether some requests take connections of several.
+    pub several_pools: bool,
     /// Statements, on average.
     pub statements: f64,
+    /// Calls of other services, on average.
+    pub calls: f64,
     /// Waiting for the database, a request.
     pub sql_wait: Option<Fitted>,
     /// Waiting for the answers of other services, a request.
@@ -104,7 +112,7 @@ pub(super) fn name_of(route: &str) -> String {
 }
 
 /// Fits all classes, the most frequent first, the gathered rare ones last.
-pub(super) fn fit(requests: &[Request], stretches: &[Stretch]) -> Vec<Class> {
+pub(super) fn fit(requests: &[Request], pools: &[Pool], stretches: &[Stretch]) -> Vec<Class> {
     let mut by_route: BTreeMap<String, Vec<&Request>> = BTreeMap::new();
     for r in requests {
         by_route.entry(route(&r.name)).or_default().push(r);
@@ -123,11 +131,11 @@ pub(super) fn fit(requests: &[Request], stretches: &[Stretch]) -> Vec<Class> {
         while classes.iter().any(|c| c.name == name) || name == "rare" {
             name.push_str("_2");
         }
-        classes.push(class(name, vec![route], &of, stretches));
+        classes.push(class(name, vec![route], &of, pools, stretches));
     }
     if !rare.1.is_empty() {
         rare.1.sort_by(|a, b| a.begin.total_cmp(&b.begin));
-        classes.push(class("rare".into(), rare.0, &rare.1, stretches));
+        classes.push(class("rare".into(), rare.0, &rare.1, pools, stretches));
     }
     classes
 }
@@ -135,7 +143,13 @@ pub(super) fn fit(requests: &[Request], stretches: &[Stretch]) -> Vec<Class> {
 /// A time of a request, in seconds.
 type Time = fn(&Request) -> f64;
 
-fn class(name: String, routes: Vec<String>, of: &[&Request], stretches: &[Stretch]) -> Class {
+fn class(
+    name: String,
+    routes: Vec<String>,
+    of: &[&Request],
+    pools: &[Pool],
+    stretches: &[Stretch],
+) -> Class {
     let values = |f: Time| of.iter().map(|r| f(r)).collect::<Vec<f64>>();
     let parts: [(&'static str, Time); 4] = [
         ("container", |r| r.container),
@@ -153,6 +167,12 @@ fn class(name: String, routes: Vec<String>, of: &[&Request], stretches: &[Stretc
     let mut acquisitions: BTreeMap<u32, usize> = BTreeMap::new();
     of.iter()
         .for_each(|r| *acquisitions.entry(r.acquisitions).or_default() += 1);
+    let asks = |pool: &Pool| {
+        of.iter()
+            .filter(|r| r.pool.as_ref() == Some(&pool.name))
+            .count()
+    };
+    let several = of.iter().filter(|r| r.pools > 1).count();
     Class {
         name,
         routes,
@@ -175,7 +195,12 @@ fn class(name: String, routes: Vec<String>, of: &[&Request], stretches: &[Stretc
             .into_iter()
             .map(|(k, c)| (k, c as f64 / n))
             .collect(),
+        pool: (0..pools.len())
+            .filter(|&i| asks(&pools[i]) > 0)
+            .max_by_key(|&i| asks(&pools[i])),
+        several_pools: several as f64 > SEVERAL * n,
         statements: of.iter().map(|r| f64::from(r.statements)).sum::<f64>() / n,
+        calls: of.iter().map(|r| f64::from(r.calls)).sum::<f64>() / n,
         sql_wait: wait(|r| r.sql_wait),
         service_wait: wait(|r| r.service_wait),
         other_wait: wait(|r| r.other_wait),
@@ -222,12 +247,33 @@ mod tests {
             .map(|i| request("GET /a", f64::from(i), 2e-3))
             .collect();
         all.extend((0..5).map(|i| request(&format!("GET /{}", ['x', 'y'][i % 2]), 1.0, 0.0)));
-        let classes = fit(&all, &[]);
+        let classes = fit(&all, &[], &[]);
         assert_eq!(classes.len(), 2);
         assert_eq!((classes[1].name.as_str(), classes[1].count), ("rare", 5));
         assert_eq!(classes[1].routes, ["GET /x", "GET /y"]);
         assert!((classes[0].cpu() - 2.1e-3).abs() < 1e-12);
+        assert_eq!(classes[0].pool, None);
         // A part that costs nothing is left out.
         assert_eq!(classes[1].parts.len(), 1);
+    }
+
+    #[test]
+    fn a_class_has_the_pool_that_most_of_its_requests_ask() {
+        let pool = |name: &str| Pool {
+            name: name.into(),
+            asked: 0,
+            most_used: 1,
+            limit: None,
+        };
+        let asks = |i: usize, pool: &str| Request {
+            pool: Some(pool.into()),
+            pools: 1 + u32::from(i == 0),
+            ..request("GET /a", i as f64, 0.0)
+        };
+        let all: Vec<Request> = (0..50)
+            .map(|i| asks(i, if i % 3 == 0 { "orders" } else { "users" }))
+            .collect();
+        let class = &fit(&all, &[pool("orders"), pool("users")], &[])[0];
+        assert_eq!((class.pool, class.several_pools), (Some(1), true));
     }
 }

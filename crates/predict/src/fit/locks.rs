@@ -205,7 +205,12 @@ fn one(lock: &Lock, seen: &Observed, classes: &[Class]) -> Result<Option<HeldLoc
     let of_requests = lock.waits.iter().filter(|w| w.request.is_some()).count();
     if (of_requests as f64) < OF_REQUESTS * n as f64 {
         return Err(format!(
-            "only {of_requests} of {n} waits for it were those of requests"
+            "{} of {n} waits for it were those of requests",
+            if of_requests == 0 {
+                "none".into()
+            } else {
+                format!("only {of_requests}")
+            }
         ));
     }
     let o = &lock.owners;
@@ -359,7 +364,7 @@ mod tests {
 
     fn fitted(seen: &Observed) -> (Vec<HeldLock>, Vec<String>) {
         let mut open = Vec::new();
-        let classes = super::super::classes::fit(&seen.requests, &seen.stretches());
+        let classes = super::super::classes::fit(&seen.requests, &seen.pools, &seen.stretches());
         (fit(seen, &classes, &mut open), open)
     }
 

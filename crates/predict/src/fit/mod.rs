@@ -9,23 +9,25 @@
 
 mod aging;
 mod classes;
-mod database;
 mod locks;
+pub(crate) mod outside;
 mod overheads;
 mod sessions;
 mod several;
 mod walk;
 mod warmth;
 
+use std::collections::BTreeMap;
+
 use loadline_stats::law::{self, Fitted};
 use loadline_stats::{Estimate, by_batches};
 use serde::Serialize;
 
-use crate::observe::{About, Observed, RECENT};
+use crate::observe::{About, Observed, Pool, RECENT};
 pub use aging::Aging;
 pub use classes::{Class, Counts, Part, route};
-pub use database::Database;
 pub use locks::HeldLock;
+pub use outside::Queue;
 pub use overheads::{Collections, Costs, Stream};
 pub use sessions::{END, Think, Visitors, from_scenario, from_trace};
 pub use several::{Growth, Recording, fit_several};
@@ -44,9 +46,6 @@ const RECORDED_EVENT: f64 = 52e-9;
 /// CPU that `/proc` counts for a thread before the switch to it is seen, per switch: up to this is the kernel's switching, more
 /// is something that was not seen. Seen were 1.2 µs, and 2.0 where a database on another CPU wakes threads.
 const SWITCHING: f64 = 3e-6;
-
-/// What one recording leaves open of a database.
-const DATABASE_AS_IT_WAS: &str = "how the database slows down: its delays are taken as they were";
 
 /// One kind of handshake.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -92,12 +91,14 @@ pub struct Fit {
     pub background: Vec<Stream>,
     /// Locks that determine something.
     pub locks: Vec<HeldLock>,
-    /// What the database's delay is made of, if several recordings tell.
-    pub database: Option<Database>,
-    /// Pools of connections: name, most in use.
-    pub pools: Vec<(String, u64)>,
+    /// What the delays of the `database` and of other `services` are made of, if several recordings tell.
+    pub queues: BTreeMap<&'static str, Queue>,
+    /// Pools of connections.
+    pub pools: Vec<Pool>,
     /// Most workers busy at a time.
     pub most_workers: u64,
+    /// Workers that there may be, if their executors say so.
+    pub workers: Option<u64>,
     /// Who comes.
     pub visitors: Visitors,
     /// CPUs in use on average while it was recorded.
@@ -139,7 +140,7 @@ pub fn fit(seen: &Observed, visitors: Visitors) -> Result<Fit, String> {
     let recording = (seen.switches as f64 * RECORDED_SWITCH
         + seen.agent_events as f64 * RECORDED_EVENT)
         / seen.cpu.max(1e-9);
-    let mut classes = classes::fit(&seen.requests, &seen.stretches());
+    let mut classes = classes::fit(&seen.requests, &seen.pools, &seen.stretches());
     let mut full = handshakes(seen, false, &mut open);
     let mut resumed = handshakes(seen, true, &mut open);
     let (mut costs, mut background) = overheads::fit(seen, &mut open);
@@ -218,36 +219,39 @@ pub fn fit(seen: &Observed, visitors: Visitors) -> Result<Fit, String> {
     background
         .iter_mut()
         .for_each(|b| scaled(&mut b.cpu, scale));
-    for pool in &seen.pools {
+    for pool in seen.pools.iter().filter(|p| p.limit.is_none()) {
         open.push(format!(
-            "how many connections pool {} has: {} were in use at a time at most",
+            "how many connections pool {} may have: {} were in use at a time at most",
             pool.name, pool.most_used
         ));
     }
-    open.push(format!(
-        "how many workers there are: {} were busy at a time at most",
-        seen.most_workers
-    ));
+    for class in classes.iter().filter(|c| c.several_pools) {
+        open.push(format!(
+            "how {} shares its time among several pools: it is modelled at the one that it asks most",
+            class.name
+        ));
+    }
+    // As many virtual threads as there is work.
+    if seen.workers.is_none() && costs.queued {
+        open.push(format!(
+            "how many workers there may be: {} were busy at a time at most",
+            seen.most_workers
+        ));
+    }
     let locks = locks::fit(seen, &classes, &mut open);
     for (what, waits) in &seen.shared {
         open.push(format!(
             "how waiting for {what} grows: {waits} waits of requests for it are modelled as a time that does not"
         ));
     }
-    if classes.iter().any(|c| c.service_wait.is_some()) {
-        open.push(
-            "how the answers of other services grow: they are modelled as a time that does not"
-                .into(),
-        );
-    }
-    if classes.iter().any(|c| c.sql_wait.is_some()) {
+    for what in outside::ALL.iter().filter(|o| o.is_waited_for(&classes)) {
         let busy = seen.others_on_machine.map_or(String::new(), |o| {
             format!(
                 " (all other processes of this machine used {:.0}% of a CPU)",
                 100.0 * o
             )
         });
-        open.push(format!("{DATABASE_AS_IT_WAS}{busy}"));
+        open.push(what.open() + &busy);
     }
     open.push(
         "the time on the network and in the client: the server's recording does not see it".into(),
@@ -261,13 +265,10 @@ pub fn fit(seen: &Observed, visitors: Visitors) -> Result<Fit, String> {
         collections,
         background,
         locks,
-        database: None,
-        pools: seen
-            .pools
-            .iter()
-            .map(|p| (p.name.clone(), p.most_used))
-            .collect(),
+        queues: BTreeMap::new(),
+        pools: seen.pools.clone(),
         most_workers: seen.most_workers,
+        workers: seen.workers,
         visitors,
         used: seen.cpu / seen.about.seconds,
         law,

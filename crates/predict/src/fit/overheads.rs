@@ -133,11 +133,14 @@ pub(super) fn fit(seen: &Observed, open: &mut Vec<String>) -> (Costs, Vec<Stream
     let next = if o.awake.len() >= 100 {
         constant(awake.mean.min(slept.mean), awake.ci95, awake.count)
     } else {
-        open.push(format!(
-            "what a worker saves that need not be woken: only {} of {} visits followed another at once",
-            o.awake.len(),
-            o.visits
-        ));
+        // A virtual thread is made for each visit.
+        if o.pooled > 0 {
+            open.push(format!(
+                "what a worker saves that need not be woken: only {} of {} visits followed another at once",
+                o.awake.len(),
+                o.visits
+            ));
+        }
         constant(slept.mean, slept.ci95, slept.count)
     };
     let woken = constant((slept.mean - next.mean).max(0.0), slept.ci95, slept.count);

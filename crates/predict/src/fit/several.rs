@@ -9,7 +9,7 @@
 use loadline_stats::student::t_quantile;
 use serde::Serialize;
 
-use super::{Class, Contention, Fit, Handshake, Visitors, database, fit, of_switching};
+use super::{Class, Contention, Fit, Handshake, Visitors, fit, of_switching, outside};
 use crate::observe::{Observed, end_to_end};
 
 /// What recordings as a whole say of load holds over seconds.
@@ -128,35 +128,10 @@ pub fn fit_several(
     }
     all.open.push("how much two starts of this server differ: each recording shows one, and what they differ by is taken for load".into());
     all.recordings = list;
-    queue_at_database(&mut all, &alone);
+    for what in &outside::ALL {
+        what.queue_at(&mut all, &alone);
+    }
     Ok(all)
-}
-
-/// A queue takes its part of what classes wait for the database.
-fn queue_at_database(all: &mut Fit, alone: &[Fit]) {
-    let seen: Vec<_> = alone.iter().filter_map(database::seen).collect();
-    if seen.len() < alone.len() {
-        return;
-    }
-    let queue = match database::queue(&seen) {
-        Ok(queue) => queue,
-        Err(why) => {
-            all.open.push(format!("how the database slows down: {why}"));
-            return;
-        }
-    };
-    // What a single recording says of it holds no longer.
-    all.open
-        .retain(|o| !o.starts_with(super::DATABASE_AS_IT_WAS));
-    all.open
-        .push("how many CPUs the database has: its queue is taken to have one server".into());
-    for class in &mut all.classes {
-        let part = class.statements * queue.residence;
-        if let Some(wait) = &mut class.sql_wait {
-            wait.mean = (wait.mean - part).max(0.0);
-        }
-    }
-    all.database = Some(queue);
 }
 
 /// What a request of the same mix cost in each recording.

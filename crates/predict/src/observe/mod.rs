@@ -72,8 +72,14 @@ pub struct Request {
     pub sql: f64,
     /// Statements.
     pub statements: u32,
+    /// Calls of other services.
+    pub calls: u32,
     /// Pooled connections that it asked for.
     pub acquisitions: u32,
+    /// The pool that it asked for most of them.
+    pub pool: Option<String>,
+    /// How many pools it asked.
+    pub pools: u32,
     /// In statements neither running nor kept from it: waiting for the database.
     pub sql_wait: f64,
     /// The same in calls of other services: waiting for their answers.
@@ -171,7 +177,7 @@ pub struct Outlived {
 }
 
 /// A pool of connections.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct Pool {
     /// Its name.
     pub name: String,
@@ -179,6 +185,8 @@ pub struct Pool {
     pub asked: u64,
     /// Most in use at a time.
     pub most_used: u64,
+    /// Connections that it may have, if it says so.
+    pub limit: Option<u64>,
 }
 
 /// Parts of a request's CPU, by what its thread is at.
@@ -250,6 +258,8 @@ pub struct Observed {
     pub shared: Vec<(String, u64)>,
     /// Most workers busy at a time.
     pub most_workers: u64,
+    /// Workers that there may be, if their executors say so.
+    pub workers: Option<u64>,
     /// CPU of all threads of the process, from their states.
     pub cpu: f64,
     /// The same from `/proc`, over the part of the recording between two readings: CPU and seconds.

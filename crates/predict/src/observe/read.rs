@@ -43,6 +43,11 @@ pub fn read(trace: &Trace) -> Result<Observed> {
              FROM (SELECT g.begin_ns AS ts, 1 AS step FROM segments g JOIN spans s ON s.id = g.span WHERE s.kind = 'connection'
                    UNION ALL SELECT g.end_ns, -1 FROM segments g JOIN spans s ON s.id = g.span WHERE s.kind = 'connection'))",
         )? as u64,
+        workers: db.query_row(
+            "SELECT CASE WHEN count(most) = count(*) THEN sum(most)::BIGINT END FROM workers",
+            [],
+            |r| Ok(r.get::<_, Option<i64>>(0)?.map(|n| n as u64)),
+        )?,
         cpu: threads.values().map(Thread::total_ns).sum::<i64>() as f64 * 1e-9,
         counted,
         cpu_where_counted,
@@ -147,9 +152,9 @@ fn requests_and_handshakes(
     threads: &HashMap<i64, Thread>,
 ) -> Result<(Vec<Request>, Vec<Handshake>)> {
     let t = |ns: i64| (ns - meta.begin_ns) as f64 * SECOND;
-    // Statements and pooled connections lie in the request that their thread was at.
-    let inner = "SELECT s.kind AS kind, s.begin_ns AS begin_ns, s.end_ns AS end_ns, s.thread AS thread, r.request AS request, r.end_ns AS until
-         FROM (SELECT * FROM spans WHERE kind IN ('sql', 'pool_use', 'pool_wait')) s
+    // Statements, pooled connections and calls lie in the request that their thread was at.
+    let inner = "SELECT s.kind AS kind, s.name AS name, s.begin_ns AS begin_ns, s.end_ns AS end_ns, s.thread AS thread, r.request AS request, r.end_ns AS until
+         FROM (SELECT * FROM spans WHERE kind IN ('sql', 'pool_use', 'pool_wait', 'call')) s
          ASOF JOIN request_pieces r ON s.thread = r.thread AND s.begin_ns >= r.begin_ns";
     let mut held: HashMap<i64, f64> = HashMap::new();
     for (request, thread, begin, end) in rows(
@@ -189,13 +194,14 @@ fn requests_and_handshakes(
                     sum(duration_ns) FILTER (cause = 'lock') AS lock,
                     sum(duration_ns) FILTER (cause = 'pool') AS pool
                   FROM breakdown WHERE kind = 'request' GROUP BY span),
-                  i AS (SELECT request, count(*) FILTER (kind = 'sql') AS statements, count(*) FILTER (kind = 'pool_use') AS acquisitions
+                  i AS (SELECT request, count(*) FILTER (kind = 'sql') AS statements, count(*) FILTER (kind = 'call') AS calls, count(*) FILTER (kind = 'pool_use') AS acquisitions,
+                         mode(name ORDER BY name) FILTER (kind = 'pool_use') AS pool, count(DISTINCT name) FILTER (kind = 'pool_use') AS pools
                         FROM ({inner}) WHERE begin_ns < until GROUP BY request)
              SELECT s.id, s.name, s.begin_ns, s.end_ns, s.connection,
                     coalesce(b.container, 0)::BIGINT, coalesce(b.service, 0)::BIGINT, coalesce(b.sql, 0)::BIGINT,
                     coalesce(b.sql_wait, 0)::BIGINT, coalesce(b.other_wait, 0)::BIGINT, coalesce(b.lock, 0)::BIGINT, coalesce(b.pool, 0)::BIGINT,
                     coalesce(i.statements, 0)::INTEGER, coalesce(i.acquisitions, 0)::INTEGER, s.thread, coalesce(b.service_wait, 0)::BIGINT,
-                    c.begin_ns, c.end_ns
+                    c.begin_ns, c.end_ns, i.pool, coalesce(i.pools, 0)::INTEGER, coalesce(i.calls, 0)::INTEGER
              FROM spans s JOIN b ON b.span = s.id LEFT JOIN i ON i.request = s.id
                   LEFT JOIN spans c ON c.id = s.connection
              WHERE s.kind = 'request' AND s.complete ORDER BY s.begin_ns"
@@ -221,6 +227,9 @@ fn requests_and_handshakes(
                 pool_wait: s(11)?,
                 statements: r.get::<_, i32>(12)? as u32,
                 acquisitions: r.get::<_, i32>(13)? as u32,
+                pool: r.get(18)?,
+                pools: r.get::<_, i32>(19)? as u32,
+                calls: r.get::<_, i32>(20)? as u32,
             })
         },
     )?;
@@ -454,13 +463,14 @@ fn pools(db: &Connection) -> Result<Vec<Pool>> {
         "WITH e AS (SELECT name, begin_ns AS ts, 1 AS step FROM spans WHERE kind = 'pool_use'
                     UNION ALL SELECT name, end_ns, -1 FROM spans WHERE kind = 'pool_use'),
               o AS (SELECT name, sum(step) OVER (PARTITION BY name ORDER BY ts, step ROWS UNBOUNDED PRECEDING) AS open FROM e)
-         SELECT s.name, s.n, (SELECT max(open) FROM o WHERE o.name = s.name)::BIGINT
+         SELECT s.name, s.n, (SELECT max(open) FROM o WHERE o.name = s.name)::BIGINT, (SELECT most FROM pool_limits l WHERE l.pool = s.name)
          FROM (SELECT name, count(*) AS n FROM spans WHERE kind = 'pool_use' GROUP BY name) s ORDER BY 2 DESC",
         |r| {
             Ok(Pool {
                 name: r.get(0)?,
                 asked: r.get::<_, i64>(1)? as u64,
                 most_used: r.get::<_, i64>(2)? as u64,
+                limit: r.get::<_, Option<i64>>(3)?.map(|n| n as u64),
             })
         },
     )

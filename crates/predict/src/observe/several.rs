@@ -41,6 +41,7 @@ pub fn end_to_end(recordings: &[(&Observed, f64)]) -> Observed {
         }));
         shared(&mut all, one, begin);
         all.most_workers = all.most_workers.max(one.most_workers);
+        all.workers = one.workers.or(all.workers);
         all.cpu += factor * one.cpu;
         all.counted = match (all.counted, one.counted) {
             (Some((cpu, s)), Some((more, t))) => Some((cpu + factor * more, s + t)),
@@ -130,6 +131,7 @@ fn shared(all: &mut Observed, one: &Observed, begin: f64) {
                     name: pool.name.clone(),
                     asked: p.asked + pool.asked,
                     most_used: p.most_used.max(pool.most_used),
+                    limit: pool.limit.or(p.limit),
                 }
             }
             None => all.pools.push(pool.clone()),

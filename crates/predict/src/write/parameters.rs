@@ -15,6 +15,26 @@ const CONNECTIONS: u32 = 10;
 /// What sending, waking and reading takes on loopback, from end to end: half of a TCP connect there.
 const NETWORK: &str = "75us";
 
+/// More workers or connections than there ever are.
+const MOST: u32 = 100_000;
+
+/// How many there may be: as it is said, else as it was configured when it was recorded, else the default.
+fn size(said: Option<u32>, recorded: Option<u64>, default: u32) -> u64 {
+    said.map(u64::from)
+        .or(recorded)
+        .unwrap_or(u64::from(default))
+        .clamp(1, u64::from(MOST))
+}
+
+/// Where that comes from.
+fn source(said: Option<u32>, recorded: Option<u64>, whose: &str) -> String {
+    match (said, recorded) {
+        (Some(_), _) => String::new(),
+        (None, Some(_)) => ", as it was configured".into(),
+        (None, None) => format!(", not recorded: {whose} default"),
+    }
+}
+
 /// The section as it is written.
 pub(super) struct Parameters<'a>(&'a mut String);
 
@@ -181,30 +201,31 @@ fn what_it_runs_on(p: &mut Parameters<'_>, fit: &Fit, assumed: &Assumed) {
             "utilization at which demands are as below",
         );
     }
+    let (most, serve) = if fit.costs.queued {
+        (WORKERS, "threads that serve")
+    } else {
+        (MOST, "virtual threads that serve, as many as there is work")
+    };
+    let from = match assumed.workers {
+        None if fit.costs.queued => source(None, fit.workers, "Tomcat's"),
+        _ => String::new(),
+    };
     p.given(
         "workers",
-        &assumed.workers.unwrap_or(WORKERS).to_string(),
-        "[1, 100000]",
-        if assumed.workers.is_some() {
-            "threads that serve"
-        } else {
-            "threads that serve; not recorded: Tomcat's default"
-        },
+        &size(assumed.workers, fit.workers, most).to_string(),
+        &format!("[1, {MOST}]"),
+        &format!("{serve}{from}"),
     );
-    for (i, (name, most)) in fit.pools.iter().enumerate() {
+    for (i, pool) in fit.pools.iter().enumerate() {
         p.given(
             &pool_name(i),
-            &assumed.pool.unwrap_or(CONNECTIONS).max(1).to_string(),
-            "[1, 100000]",
+            &size(assumed.pool, pool.limit, CONNECTIONS).to_string(),
+            &format!("[1, {MOST}]"),
             &format!(
-                "connections of pool {}; {} were in use at most{}",
-                plain(name),
-                most,
-                if assumed.pool.is_some() {
-                    ""
-                } else {
-                    ", HikariCP's default is assumed"
-                }
+                "connections of pool {}{}; {} were in use at most",
+                plain(&pool.name),
+                source(assumed.pool, pool.limit, "HikariCP's"),
+                pool.most_used
             ),
         );
     }

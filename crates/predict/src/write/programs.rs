@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::numbers::{digits, drawn, time};
-use super::shared::{at_database, cpu_outside, locked, sections, wait_outside};
+use super::shared::{at_queue, cpu_outside, locked, sections, wait_outside};
 use super::{kinds, plain, pool_name};
 use crate::fit::{Class, Fit};
 
@@ -39,12 +39,12 @@ pub(super) fn machines(out: &mut String, fit: &Fit) {
             drawn("pause", &c.pause)
         );
     }
-    for (i, (name, _)) in fit.pools.iter().enumerate() {
+    for (i, pool) in fit.pools.iter().enumerate() {
         let _ = writeln!(
             out,
             "[resources.{0}]    # {1}\nkind = \"semaphore\"\nunits = \"{0}\"\n",
             pool_name(i),
-            plain(name)
+            plain(&pool.name)
         );
     }
     if locks_dispatcher(fit) {
@@ -221,7 +221,8 @@ fn request(c: &Class, fit: &Fit) -> String {
         .iter()
         .find(|a| a.0 == 0)
         .map_or(0.0, |a| a.1);
-    let pooled = !fit.pools.is_empty() && none < 0.99;
+    let pool = c.pool.filter(|_| none < 0.99);
+    let pooled = pool.is_some();
     let over = if pooled && taken > 0.0 && (taken - 1.0).abs() > 0.01 {
         format!(" / {}", digits(taken))
     } else {
@@ -256,7 +257,7 @@ fn request(c: &Class, fit: &Fit) -> String {
             let _ = writeln!(out, "  {step},");
         }
     }
-    if let Some(step) = at_database(c, if pooled { over.as_str() } else { "" }, fit) {
+    if let Some(step) = at_queue(c, "database", if pooled { over.as_str() } else { "" }, fit) {
         if pooled {
             held.push(step);
         } else {
@@ -267,14 +268,17 @@ fn request(c: &Class, fit: &Fit) -> String {
         let services = format!("{}_services", c.name);
         let _ = writeln!(out, "  {{ wait = \"{}\" }},", drawn(&services, wait));
     }
+    if let Some(step) = at_queue(c, "services", "", fit) {
+        let _ = writeln!(out, "  {step},");
+    }
     if let Some(wait) = &c.other_wait {
         let outside = wait_outside(c, "outside", &["container", "service", "held"], fit);
         let _ = writeln!(out, "  {{ wait = \"{}\" }},", drawn(&outside, wait));
     }
-    if pooled && !held.is_empty() {
+    if let Some(pool) = pool.filter(|_| !held.is_empty()) {
         let acquire = format!(
             "{{ acquire = \"{}\", do = [ {} ] }}",
-            pool_name(0),
+            pool_name(pool),
             held.join(", ")
         );
         let most = c.acquisitions.iter().map(|a| a.0).max().unwrap_or(0);

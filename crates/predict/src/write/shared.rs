@@ -1,11 +1,12 @@
-//! What requests share beside the CPU: locks, and the queue of a database.
+//! What requests share beside the CPU: locks, and the queues of a database and of other services.
 
 use std::fmt::Write;
 
 use super::numbers::{digits, drawn};
 use super::parameters::Parameters;
 use super::plain;
-use crate::fit::{Class, Fit, HeldLock};
+use crate::fit::outside::{self, Outside};
+use crate::fit::{Class, Fit, HeldLock, Queue};
 
 fn name(i: usize) -> String {
     format!("lock_{}", i + 1)
@@ -47,21 +48,31 @@ pub(super) fn parameters(p: &mut Parameters<'_>, fit: &Fit) {
             ),
         );
     }
-    if let Some(d) = &fit.database {
-        p.heading("the queue of the database");
+    for (what, queue) in queues(fit) {
+        p.heading(&format!("the queue of the {}", what.name));
         p.timed(
-            "database_service",
-            d.service,
-            d.ci95.min(d.service),
-            "of a statement in the queue of the database, by how its delay grew from recording to recording",
+            &format!("{}_service", what.name),
+            queue.service,
+            queue.ci95.min(queue.service),
+            &format!(
+                "of a {} in the queue of the {}, by how its delay grew from recording to recording",
+                what.asked, what.name
+            ),
         );
         p.given(
-            "database_servers",
+            &format!("{}_servers", what.name),
             "1",
             "[1, 1000]",
             "servers of that queue; not recorded: one is assumed",
         );
     }
+}
+
+/// Those that recordings tell of.
+fn queues(fit: &Fit) -> impl Iterator<Item = (&'static Outside, &Queue)> {
+    outside::ALL
+        .iter()
+        .filter_map(|what| Some((what, fit.queues.get(what.name)?)))
 }
 
 /// The sections of what is shared.
@@ -74,10 +85,11 @@ pub(super) fn sections(out: &mut String, fit: &Fit) {
             plain(&l.class)
         );
     }
-    if fit.database.is_some() {
+    for (what, _) in queues(fit) {
+        let name = what.name;
         let _ = writeln!(
             out,
-            "[stations.database]\nservers = \"database_servers\"\ndiscipline = \"ps\"\n"
+            "[stations.{name}]\nservers = \"{name}_servers\"\ndiscipline = \"ps\"\n"
         );
     }
 }
@@ -141,13 +153,14 @@ pub(super) fn locked(c: &Class, part: &str, over: &str, fit: &Fit) -> Vec<String
         .collect()
 }
 
-/// What a class does at the database's queue, if there is one.
-pub(super) fn at_database(c: &Class, over: &str, fit: &Fit) -> Option<String> {
-    let n = c.statements;
-    (fit.database.is_some() && n > 0.0).then(|| {
-        // Statements of independent length; a request with less than one on average has none or one.
+/// What a class does at the queue of the database or of other services, if there is one. `over` divides where it is repeated.
+pub(super) fn at_queue(c: &Class, name: &str, over: &str, fit: &Fit) -> Option<String> {
+    let (what, _) = queues(fit).find(|(what, _)| what.name == name)?;
+    let n = (what.times)(c);
+    (n > 0.0).then(|| {
+        // Of independent length; a request that asks less than once on average asks once or not at all.
         format!(
-            "{{ visit = \"database\", time = \"database_service * {}{over} * gamma({}, 1)\" }}",
+            "{{ visit = \"{name}\", time = \"{name}_service * {}{over} * gamma({}, 1)\" }}",
             digits(n),
             digits(n.max(1.0))
         )

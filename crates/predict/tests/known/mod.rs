@@ -53,6 +53,8 @@ pub fn recorded_at(sessions: u32, dear: f64, seed: u64) -> Observed {
                 sql: if b { exp(2e-3, &mut stream) } else { 0.0 },
                 statements: u32::from(b),
                 acquisitions: u32::from(b),
+                pool: b.then(|| "p".into()),
+                pools: u32::from(b),
                 ..Request::default()
             });
         }
@@ -126,6 +128,7 @@ pub fn recorded_at(sessions: u32, dear: f64, seed: u64) -> Observed {
             name: "p".into(),
             asked: 1500,
             most_used: 2,
+            limit: None,
         }],
         locks: vec![Lock {
             class: "L".into(),

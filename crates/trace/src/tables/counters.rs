@@ -12,7 +12,7 @@ pub struct CounterInfo {
 }
 
 /// The name space of `counters`. Nothing else is written there.
-pub const COUNTERS: [CounterInfo; 36] = {
+pub const COUNTERS: [CounterInfo; 38] = {
     const fn counter(scopes: &'static str, name: &'static str, doc: &'static str) -> CounterInfo {
         CounterInfo { scopes, name, doc }
     }
@@ -125,6 +125,16 @@ pub const COUNTERS: [CounterInfo; 36] = {
             "heap",
             "max_bytes",
             "After each collection: the most that the heap may be, of the same.",
+        ),
+        counter(
+            "pool P",
+            "connections_max",
+            "Connections that the pool may have, as it is configured; every ten seconds and at the end. Of pools that say so.",
+        ),
+        counter(
+            "executor E",
+            "threads_max",
+            "Threads that the executor may have whose threads are named E and a number; every ten seconds and at the end. Of the JDK's, Tomcat's, Jetty's, JBoss's (Undertow, Quarkus) and Netty's.",
         ),
         counter(
             "role R",

@@ -2,7 +2,7 @@
 //!
 //! Evidence: the part of the requests' time in the workers' queue, with all workers busy for a good part of
 //! the recording and the CPUs not saturated. On saturated CPUs more workers would only wait in another
-//! place.
+//! place; where their executor may have more than it has, it is not them that lack.
 
 use super::cpu::SATURATED;
 use crate::diagnose::finding::{Hypothesis, Judgement};
@@ -33,13 +33,17 @@ fn judge(f: &Figures) -> Judgement {
         "{} of the requests' time was in the queue for a worker",
         percent(share)
     );
+    let more = w.limit.filter(|&most| most > w.threads);
     let busy = format!(
-        "all {} workers were busy {} of the time; the target used {} of its CPUs",
+        "all {} workers{} were busy {} of the time; the target used {} of its CPUs",
         w.threads,
+        more.map_or(String::new(), |most| format!(
+            " of {most} that there may be"
+        )),
         percent(w.all_busy),
         percent(used)
     );
-    if share < NOTABLE || w.all_busy < ALL_BUSY || all > LEFT {
+    if share < NOTABLE || w.all_busy < ALL_BUSY || all > LEFT || more.is_some() {
         return Judgement::refuted(waits).fact(busy);
     }
     Judgement::confirmed(
@@ -62,6 +66,15 @@ mod tests {
         add(&mut f, "idle", "queue", 5000);
         f.workers.all_busy = 0.8;
         assert_eq!(outcome(HYPOTHESIS, &f), Outcome::Confirmed);
+        f.workers.limit = Some(f.workers.threads);
+        assert_eq!(outcome(HYPOTHESIS, &f), Outcome::Confirmed);
+        f.workers.limit = Some(f.workers.threads + 1);
+        assert_eq!(
+            outcome(HYPOTHESIS, &f),
+            Outcome::Refuted,
+            "there may be more"
+        );
+        f.workers.limit = None;
         f.cpu.utilization = Some(0.97);
         assert_eq!(outcome(HYPOTHESIS, &f), Outcome::Refuted);
     }

@@ -218,6 +218,7 @@ pub mod tests {
                 most_busy: 6,
                 mean_busy: 0.5,
                 all_busy: 0.0,
+                limit: None,
             },
             endpoints: vec![Endpoint {
                 name: "GET /item".into(),

@@ -44,12 +44,18 @@ fn judge(f: &Figures) -> Judgement {
         pool.asked,
         pool.waiting
     );
+    // Connections that were taken before the recording and never given back are seen by nobody.
+    let unseen = pool.limit.filter(|&most| most > pool.size);
     let uses = format!(
-        "its {} connection{} all in use {} of the time, kept {} each",
+        "{} {} connection{} all in use {} of the time, kept {} each{}",
+        if unseen.is_some() { "at most" } else { "its" },
         pool.size,
         if pool.size == 1 { " was" } else { "s were" },
         percent(pool.full),
-        duration(pool.mean_use_ms)
+        duration(pool.mean_use_ms),
+        unseen.map_or(String::new(), |most| format!(
+            "; the pool may have {most}: the others were being made, or taken before the recording and not given back"
+        ))
     );
     if share < NOTABLE {
         return Judgement::refuted(waits).fact(uses);

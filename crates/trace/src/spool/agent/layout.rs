@@ -257,6 +257,8 @@ pub mod kind {
     pub const SERVICE_END: u32 = 42;
     /// The parser looks for a request's first byte, within a visit; also after each request on a kept connection.
     pub const REQUEST_PARSE: u32 = 43;
+    /// An executor whose threads have a number behind this name may have so many: c = the name, a = how many. Told again now and then.
+    pub const THREADS_LIMIT: u32 = 44;
 
     /// A connection is asked of a pool: c = pool.
     pub const POOL_WAIT_BEGIN: u32 = 50;
@@ -272,6 +274,8 @@ pub mod kind {
     pub const CALL_BEGIN: u32 = 55;
     /// It has answered, or failed, or nobody waits for it any more: a as in its begin, on whichever thread if that is a number.
     pub const CALL_END: u32 = 56;
+    /// A pool may have so many connections: c = pool, a = how many. Told again now and then.
+    pub const POOL_LIMIT: u32 = 57;
 
     /// The thread's application state becomes c.
     pub const APP_STATE: u32 = 60;

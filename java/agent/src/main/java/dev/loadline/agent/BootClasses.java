@@ -18,7 +18,7 @@ final class BootClasses {
     /** Each class of {@code dev.loadline.agent.boot}; {@code Native} first, as it needs no access to the JDK. */
     static final List<String> NAMES = List.of(
             "Native", "Type", "Arrays", "Faults", "Slot", "Session", "Strings", "Strings$Entry", "Strings$Tail", "Identities",
-            "Identities$Entry", "SqlText", "SqlCache", "SqlCache$Entry", "Numbered", "Emit", "AppProbes", "ThreadProbes",
+            "Identities$Entry", "SqlText", "PoolsSeen", "PoolsSeen$Pool", "SqlCache", "SqlCache$Entry", "Numbered", "Emit", "AppProbes", "ThreadProbes",
             "Visit", "ServerProbes", "TaskProbes", "TaskProbes$Task", "ServletApi", "ServletProbes",
             "ServletProbes$Completion", "ServletProbes$Apis", "JdbcProbes", "JdbcProbes$Outermost", "CallProbes", "CallProbes$Call",
             "AskProbes", "AskProbes$Asked", "AskProbes$Answer", "AskProbes$Awaited", "GrpcProbes", "GrpcProbes$Client", "ExchangeProbes", "IiopProbes", "Filters",

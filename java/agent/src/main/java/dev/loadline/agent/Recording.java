@@ -50,6 +50,7 @@ final class Recording {
     private Hooks hooks;
     private AppLink application;
     private GcNotifications collections;
+    private Limits limits;
     private VmLog log;
     private int control = -1;
 
@@ -187,7 +188,11 @@ final class Recording {
         }
         header.info(info.json(coverage()));
         header.begin(System.nanoTime());
-        Emit.to(new Session(address, epochs, calls), server, app);
+        Session session = new Session(address, epochs, calls);
+        Emit.to(session, server, app);
+        if (server) {
+            limits = new Limits(instrumentation, session.pools);
+        }
         if ((levels & SpoolHeader.LEVEL_JVM) != 0) {
             String missing = Native.startEvents(address);
             if (missing != null) {
@@ -273,6 +278,9 @@ final class Recording {
             try {
                 try {
                     tellInfo(); // a server may have appeared since the last tick
+                    if (limits != null) {
+                        limits.tell();
+                    }
                 } finally {
                     undo();
                 }
@@ -302,6 +310,9 @@ final class Recording {
         }
         if (hooks != null) {
             hooks.refresh();
+        }
+        if (limits != null) {
+            limits.tick();
         }
         tellWarnings();
         try {

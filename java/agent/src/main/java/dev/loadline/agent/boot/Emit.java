@@ -122,6 +122,14 @@ public final class Emit {
         }
     }
 
+    /** Writes that what has this name may have so many connections or threads, as the type says. */
+    public static void limit(int type, String name, int most) {
+        Session s = server;
+        if (s != null) {
+            write(s, type, s.strings.id(name), most, 0);
+        }
+    }
+
     /** Writes an event of this time about the calling thread's methods: what comes often goes a short way. */
     static void method(Session s, Calls calls, long now, int type, int c, long a, long b) {
         Slot slot = calls.slot;

@@ -55,6 +55,14 @@ public final class JdbcProbes {
         }
     }
 
+    /** There is a pool with this name, which tells its limit. */
+    public static void pool(Object pool, String name) {
+        Session s = Emit.server();
+        if (s != null) {
+            s.pools.add(pool, name);
+        }
+    }
+
     /** The pool gave a connection, or, with null, none. */
     public static void poolGave(Object connection) {
         Session s = Emit.server();
@@ -134,6 +142,7 @@ public final class JdbcProbes {
         int id = s.strings.id(name);
         if (id != 0) {
             s.identities.put(dataSource, id);
+            s.pools.add(dataSource, name);
         }
         return id;
     }

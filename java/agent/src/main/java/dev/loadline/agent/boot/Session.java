@@ -32,6 +32,7 @@ public final class Session {
     /** SQL of prepared statements, and names of pools. */
     final Identities identities = new Identities();
     final SqlCache sql = new SqlCache();
+    public final PoolsSeen pools = new PoolsSeen();
     /** What is wanted of methods; null: nothing. */
     final MethodScope methods;
 

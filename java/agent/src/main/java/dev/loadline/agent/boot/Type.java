@@ -36,6 +36,7 @@ public final class Type {
     public static final int SERVICE_BEGIN = 41;
     public static final int SERVICE_END = 42;
     public static final int REQUEST_PARSE = 43;
+    public static final int THREADS_LIMIT = 44;
     public static final int POOL_WAIT_BEGIN = 50;
     public static final int POOL_WAIT_END = 51;
     public static final int POOL_RELEASE = 52;
@@ -43,6 +44,7 @@ public final class Type {
     public static final int SQL_END = 54;
     public static final int CALL_BEGIN = 55;
     public static final int CALL_END = 56;
+    public static final int POOL_LIMIT = 57;
     public static final int APP_STATE = 60;
     public static final int APP_PUSH = 61;
     public static final int APP_POP = 62;

@@ -3,11 +3,11 @@ package dev.loadline.agent.hooks;
 import java.util.Arrays;
 
 /** The platform threads of the program, and what they run. */
-final class Threads {
+public final class Threads {
     private Threads() {}
 
     /** Those that live; found without stopping the program. */
-    static Thread[] all() {
+    public static Thread[] all() {
         ThreadGroup root = Thread.currentThread().getThreadGroup();
         while (root.getParent() != null) {
             root = root.getParent();
@@ -17,7 +17,7 @@ final class Threads {
     }
 
     /** What a thread was given to run; null if it is over, or a subclass that runs itself. */
-    static Object task(Thread thread) throws ReflectiveOperationException {
+    public static Object task(Thread thread) throws ReflectiveOperationException {
         if (FIELD_HOLDER != null) {
             Object holder = FIELD_HOLDER.get(thread);
             return holder == null ? null : Fields.get(holder, "task");

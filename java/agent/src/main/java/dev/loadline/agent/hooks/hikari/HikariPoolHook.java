@@ -23,6 +23,8 @@ public final class HikariPoolHook implements Hook {
     private static final String TRACKER = "metricsTracker";
 
     private final HikariPool pool;
+    private final Object config;
+    private final String name;
     private final SuspendResumeLock lock;
     private final SuspendResumeLock recordedLock;
     private final Object tracker;
@@ -30,7 +32,8 @@ public final class HikariPoolHook implements Hook {
 
     private HikariPoolHook(HikariPool pool) throws ReflectiveOperationException {
         this.pool = pool;
-        String name = (String) Fields.get(pool, "poolName");
+        config = Fields.get(pool, "config");
+        name = (String) Fields.get(pool, "poolName");
         Field trackerField = Fields.of(HikariPool.class, TRACKER);
         lock = (SuspendResumeLock) Fields.get(pool, LOCK);
         recordedLock = new RecordedLock(lock, name);
@@ -47,6 +50,11 @@ public final class HikariPoolHook implements Hook {
         Fields.replace(pool, TRACKER, hook.tracker, hook.recordedTracker);
         Fields.replace(pool, LOCK, hook.lock, hook.recordedLock);
         return hook;
+    }
+
+    @Override
+    public void refresh() {
+        JdbcProbes.pool(config, name);
     }
 
     @Override
