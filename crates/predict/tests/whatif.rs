@@ -101,3 +101,33 @@ fn a_parameter_that_is_missing_is_named_with_its_option() {
     });
     assert!(itself.contains("is the load"), "{itself}");
 }
+
+/// A thread of the background that is nearly always busy, and one worker: requests wait for the worker.
+#[test]
+fn what_only_the_background_comes_to_limits_nobody() {
+    let text = r#"
+title = "one worker"
+machines.host.cores = 2
+[parameters]
+rate = { default = 20, range = [1, 1000] }
+[pools.compiler]
+machine = "host"
+threads = 1
+program = [ { cpu = "exp(95ms)" } ]
+[classes.compiler]
+background = true
+rate = 10
+program = [ { call = "compiler" } ]
+[pools.worker]
+machine = "host"
+threads = 1
+program = [ { wait = "exp(10ms)" } ]
+[classes.request]
+rate = "rate"
+program = [ { call = "worker" } ]
+"#;
+    let answer = ask(&question(text.into()), &mut |_| {}).unwrap_or_else(|e| panic!("{e}"));
+    let line = answer.cells[0].load_line.as_ref().expect("a load line");
+    assert!((55.0..85.0).contains(&line.load), "{line:?}");
+    assert_eq!(line.limit.part, "worker", "{:?}", line.limit);
+}

@@ -29,16 +29,32 @@ fn used(part: &StationAnswer) -> Option<f64> {
     (share.is_finite() && share <= 1.0 + 1e-6).then_some(share.min(1.0))
 }
 
-/// The part that is busiest, and how busy it is.
-pub(super) fn busiest(answer: &Answer) -> Option<(String, f64)> {
-    let parts = answer.stations.0.iter();
-    parts
-        .filter_map(|(name, part)| Some((name.clone(), used(part)?)))
+/// The parts that requests come to: a compiler's thread, which only work of the background comes to, holds nobody up.
+fn parts<'a>(
+    answer: &'a Answer,
+    background: &'a [String],
+) -> impl Iterator<Item = (&'a String, &'a StationAnswer, f64)> {
+    let theirs = |part: &StationAnswer| {
+        let classes = &part.classes.0;
+        !classes.is_empty() && classes.iter().all(|(name, _)| background.contains(name))
+    };
+    answer
+        .stations
+        .0
+        .iter()
+        .filter(move |(_, part)| !theirs(part))
+        .filter_map(|(name, part)| Some((name, part, used(part)?)))
+}
+
+/// The part that is busiest, and how busy it is. `background`: classes that are no requests.
+pub(super) fn busiest(answer: &Answer, background: &[String]) -> Option<(String, f64)> {
+    parts(answer, background)
+        .map(|(name, _, used)| (name.clone(), used))
         .max_by(|a, b| a.1.total_cmp(&b.1))
 }
 
-/// What limits at this load: the busiest part if it is full; else what requests wait for most.
-pub(super) fn of(answer: &Answer) -> Limit {
+/// What limits at this load: the busiest part if it is full; else what requests wait for most. `background` as in [`busiest`].
+pub(super) fn of(answer: &Answer, background: &[String]) -> Limit {
     let none = Limit {
         part: String::new(),
         kind: String::new(),
@@ -63,11 +79,7 @@ pub(super) fn of(answer: &Answer) -> Limit {
             FULL
         }
     };
-    let mut full: Vec<_> = answer
-        .stations
-        .0
-        .iter()
-        .filter_map(|(name, part)| Some((name, part, used(part)?)))
+    let mut full: Vec<_> = parts(answer, background)
         .filter(|(_, part, used)| *used >= bound(part))
         .collect();
     full.sort_by_key(|(_, part, _)| part.kind != "machine");
@@ -75,11 +87,8 @@ pub(super) fn of(answer: &Answer) -> Limit {
         return limit(name, part, *used, "is the limit");
     }
     // A thread that waits for a CPU is the machine's matter: pools come after what they run on.
-    let slowest = answer
-        .stations
-        .0
-        .iter()
-        .filter_map(|(name, part)| Some((name, part, used(part)?, waiting(part))))
+    let slowest = parts(answer, background)
+        .map(|(name, part, used)| (name, part, used, waiting(part)))
         .max_by(|a, b| a.3.total_cmp(&b.3));
     match slowest.filter(|s| s.3 >= MATTERS) {
         Some((name, part, used, share)) => limit(

@@ -4,6 +4,7 @@ use anyhow::{Result, anyhow, bail};
 use loadline_characterize::GOODPUT;
 use loadline_model::answer::Answer;
 use loadline_model::language::Setting;
+use loadline_model::model::Model;
 use loadline_model::run::{Options, simulate};
 
 use super::{Cell, LoadLine, Point, Question, limit};
@@ -24,6 +25,12 @@ pub(super) struct Bracket {
     pub goodput: f64,
     pub p95: f64,
     pub because: &'static str,
+}
+
+/// Names of the classes that are no requests.
+fn background(model: &Model) -> Vec<String> {
+    let classes = model.classes.iter().filter(|c| c.background);
+    classes.map(|c| c.name.clone()).collect()
 }
 
 impl Question {
@@ -55,8 +62,9 @@ impl Question {
 
     /// The load at which something would be at its limit, from one run at a light one.
     fn saturation(&self, values: &[Setting]) -> Result<f64> {
-        let mut load: f64 = self
-            .model(values)?
+        let model = self.model(values)?;
+        let background = background(&model);
+        let mut load: f64 = model
             .parameters
             .get(&self.load)
             .and_then(|v| v.parse().ok())
@@ -64,7 +72,7 @@ impl Question {
             .unwrap_or(1.0);
         for _ in 0..40 {
             let answer = self.at(values, load)?;
-            let (_, most) = limit::busiest(&answer).unwrap_or_default();
+            let (_, most) = limit::busiest(&answer, &background).unwrap_or_default();
             if answer.problem.is_some() || most > 0.9 {
                 load /= 4.0;
             } else if most <= 0.0 {
@@ -112,13 +120,14 @@ impl Question {
             Some(found) => {
                 let ci95 = self.interval(&values, objective, &found)?;
                 let at = self.at(&values, found.load)?;
+                let background = background(&self.model(&values)?);
                 Some(LoadLine {
                     load: found.load,
                     ci95,
                     goodput: found.goodput,
                     p95: found.p95,
                     because: found.because,
-                    limit: limit::of(&at),
+                    limit: limit::of(&at, &background),
                 })
             }
         };
