@@ -96,9 +96,12 @@ fn http2_fetches_resources_on_the_connection_of_the_page() {
         "{:?}",
         summary.resources
     );
-    assert_eq!(
-        summary.phases.tcp.count,
-        summary.handshakes.full + summary.handshakes.resumed
+    let shaken = summary.handshakes.full + summary.handshakes.resumed;
+    let connected = summary.phases.tcp.count;
+    // The end may come between a connection and its handshake.
+    assert!(
+        connected == shaken || connected == shaken + 1,
+        "{connected} {shaken}"
     );
 }
 
