@@ -35,10 +35,10 @@ pub struct Args {
     /// The scenario's mean think time, if it was driven with another than its own
     #[arg(long, value_name = "TIME", value_parser = loadline_load::parse_duration, requires = "scenario")]
     think: Option<Duration>,
-    /// Connections that the pool has: a recording shows only how many were used
+    /// Connections that each pool has, in place of what the recording says, or HikariCP's default
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pool: Option<u32>,
-    /// Worker threads that the server has
+    /// Worker threads that the server has, in place of what the recording says, or Tomcat's default
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     workers: Option<u32>,
     /// Print what was fitted as JSON

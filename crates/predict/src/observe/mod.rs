@@ -5,12 +5,13 @@
 //! a *dispatcher* is a thread that hands connections to workers (Tomcat's poller). Times are seconds from the recording's
 //! beginning, durations and CPU seconds.
 //!
-//! [`read`] asks the trace; [`cpu`] adds up CPU time between two moments of a thread, without I/O.
+//! [`read`] asks the trace, `threads` what its threads did; [`cpu`] adds up CPU time between two moments of a thread, without I/O.
 
 pub mod cpu;
 mod locks;
 mod read;
 mod several;
+mod threads;
 
 pub use read::read;
 pub use several::end_to_end;
