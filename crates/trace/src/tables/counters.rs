@@ -134,7 +134,7 @@ pub const COUNTERS: [CounterInfo; 38] = {
         counter(
             "executor E",
             "threads_max",
-            "Threads that the executor may have whose threads are named E and a number; every ten seconds and at the end. Of the JDK's, Tomcat's, Jetty's, JBoss's (Undertow, Quarkus) and Netty's.",
+            "Threads that the executor may have whose threads are named E and a number; every ten seconds and at the end. Of the JDK's, Tomcat's, Jetty's, Undertow's and Netty's.",
         ),
         counter(
             "role R",

@@ -31,13 +31,13 @@ final class Limits {
     /** Objects to look into for an executor's worker, which is wrapped once by Tomcat's threads, twice by Netty's and XNIO's. */
     private static final int MOST_LOOKS = 8;
 
-    /** How pools say it: HikariCP; DBCP 2; Tomcat's and Druid; c3p0 and Oracle's; H2's; Agroal. */
+    /** How pools say it: HikariCP; DBCP 2; Tomcat's; c3p0; H2's; Agroal. */
     private static final String[] CONNECTIONS = {
         "getMaximumPoolSize", "getMaxTotal", "getMaxActive", "getMaxPoolSize", "getMaxConnections",
         "getConfiguration.connectionPoolConfiguration.maxSize",
     };
 
-    /** How executors do: the JDK's, Tomcat's and JBoss's; Jetty's; one of Netty's event loops. */
+    /** How executors do: the JDK's, Tomcat's and JBoss's (Undertow); Jetty's; one of Netty's event loops. */
     private static final String[] THREADS = {"getMaximumPoolSize", "getMaxThreads", "parent.executorCount"};
 
     private final Instrumentation instrumentation;
