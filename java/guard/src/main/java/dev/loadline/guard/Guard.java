@@ -44,6 +44,9 @@ public final class Guard implements AutoCloseable {
     private final ServerThreads threads = new ServerThreads();
     private final WorkerQueue workerQueue = new WorkerQueue();
     private final Runnable runsEvent = threads::runsEvent;
+    /** Costs forget in thirty seconds: they are means of 3,000 handshakes, and a sum of 15,000 events. */
+    private final CpuSample handshakeSample = new CpuSample(100);
+    private final CpuSample eventSample = new CpuSample(500);
     private final CarrierTime carrierTime = new CarrierTime();
     private final Reports reports;
     private final Failures failures;
@@ -217,9 +220,13 @@ public final class Guard implements AutoCloseable {
         workerQueue.loops(new LoopLag(loops, nanoTime));
     }
 
+    /** At hand, as last measured, and at least one. */
+    public int cpus() {
+        return (int) Math.max(1, Math.round(policy.cpus()));
+    }
+
     private int handshakesAtATime() {
-        return mode == Mode.ENFORCE && !watchdog.stalled(nanoTime.getAsLong())
-            ? (int) Math.max(1, Math.round(policy.cpus())) : Integer.MAX_VALUE;
+        return mode == Mode.ENFORCE && !watchdog.stalled(nanoTime.getAsLong()) ? cpus() : Integer.MAX_VALUE;
     }
 
     // ---- from here on, what the connections call
@@ -315,8 +322,9 @@ public final class Guard implements AutoCloseable {
         return serves;
     }
 
-    void settle(GuardedConnection connection, Outcome outcome, long cpuNanos) {
-        counters.attribute(cpuNanos);
+    /** @param standsFor as in {@link dev.loadline.guard.policy.Costs#handshake} */
+    void settle(GuardedConnection connection, Outcome outcome, int standsFor, long cpuNanos) {
+        counters.attribute(standsFor * cpuNanos);
         switch (outcome) {
             case FULL -> counters.full.increment();
             case RESUMED -> counters.resumed.increment();
@@ -327,9 +335,9 @@ public final class Guard implements AutoCloseable {
             refused(Refused.BAD_CLAIM);
             counters.refusedClaims.increment();
         }
-        policy.settle(connection, outcome, cpuNanos);
+        policy.settle(connection, outcome, standsFor * cpuNanos);
         if (!connection.seesRequests()) {
-            policy.learn(connection, outcome, cpuNanos);
+            policy.learn(connection, outcome, standsFor, cpuNanos);
             if (outcome != Outcome.FAILED) {
                 known.add(connection.remoteAddress(), nanoTime.getAsLong());
             }
@@ -459,6 +467,16 @@ public final class Guard implements AutoCloseable {
 
     long nanoTime() {
         return nanoTime.getAsLong();
+    }
+
+    /** Of which events beside handshakes the CPU time is asked for. */
+    CpuSample eventSample() {
+        return eventSample;
+    }
+
+    /** Of which connections' handshakes. */
+    CpuSample handshakeSample() {
+        return handshakeSample;
     }
 
     CarrierTime carrierTime() {

@@ -45,6 +45,8 @@ public final class GuardedConnection extends Candidate {
     private boolean important;
     private Outcome outcome;
     private long handshakeCpuNanos;
+    /** For how many handshakes this one stands; 0: its CPU time is not asked for. */
+    private int handshakeStandsFor = 1;
     private int requests;
     /** When the event that is under way was handed over, else {@link #NONE} or {@link #CLOSED}. */
     private volatile long dispatchedNanos;
@@ -75,6 +77,8 @@ public final class GuardedConnection extends Candidate {
             Verdict verdict = guard.judge(this, claims ? hello.claim(serverSpeaksTls13) : null, canRestrict);
             verdict(verdict);
             Action action = verdict == null ? Action.SERVE : guard.act(this, verdict, canRestrict);
+            // What a probe takes is counted, and of virtual threads what all of them took is shared out.
+            handshakeStandsFor = seesRequests() || guard.threads().virtual() ? 1 : guard.handshakeSample().next();
             guard.leftWorkerQueue(action != Action.ALERT && action != Action.CLOSE);
             return action;
         } catch (RuntimeException | Error e) {
@@ -109,10 +113,19 @@ public final class GuardedConnection extends Candidate {
         }
         outcome = now;
         try {
-            guard.settle(this, now, handshakeCpuNanos);
+            guard.settle(this, now, handshakeStandsFor, handshakeCpuNanos);
         } catch (RuntimeException | Error e) {
             guard.failed(e);
         }
+    }
+
+    /** For how many events one that begins now stands; 0: its CPU time is not asked for. */
+    int standsFor() {
+        if (outcome == null) {
+            return handshakeStandsFor;
+        }
+        // On a virtual thread asking costs next to nothing.
+        return seesRequests() || onVirtual() ? 1 : guard.eventSample().next();
     }
 
     /** Requests of this connection ran on this thread for so long, by {@link VirtualThreads#threadNanos}. */
@@ -278,8 +291,9 @@ public final class GuardedConnection extends Candidate {
         return helloMillis != 0;
     }
 
+    /** With those that it stands for. */
     long handshakeCpuNanos() {
-        return handshakeCpuNanos;
+        return handshakeStandsFor * handshakeCpuNanos;
     }
 
     Outcome outcome() {

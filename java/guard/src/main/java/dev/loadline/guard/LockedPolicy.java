@@ -101,9 +101,9 @@ final class LockedPolicy {
         }
     }
 
-    /** A handshake of a session ended. */
-    synchronized void learn(Candidate candidate, Outcome outcome, long cpuNanos) {
-        costs.handshake(outcome, candidate.standing() != Standing.KNOWN, cpuNanos);
+    /** A handshake of a session ended. @param standsFor as in {@link Costs#handshake} */
+    synchronized void learn(Candidate candidate, Outcome outcome, int standsFor, long cpuNanos) {
+        costs.handshake(outcome, candidate.standing() != Standing.KNOWN, standsFor, cpuNanos);
     }
 
     /** Whether any request is being shed. */

@@ -295,7 +295,7 @@ public final class RequestGate implements AutoCloseable {
         Outcome outcome = asked.standing().claims() ? Outcome.RESUMED : Outcome.FULL;
         guard.policy().settle(asked, outcome, cpuNanos);
         if (!joined) {
-            guard.policy().learn(asked, outcome, cpuNanos);
+            guard.policy().learn(asked, outcome, 1, cpuNanos);
             (outcome == Outcome.FULL ? guard.counters().newSessions : guard.counters().returningSessions).increment();
         }
     }

@@ -12,6 +12,8 @@ public final class Serving {
 
     private final GuardedConnection connection;
     private final AtomicReference<Turns.Turn> turn = new AtomicReference<>();
+    /** For how many runs this one stands of which the CPU time is not asked; 0: it is one of those. */
+    private int standsFor;
     private long beginNanos;
     private long handshakeNanos;
     private long apartNanos;
@@ -41,7 +43,7 @@ public final class Serving {
     /** What this thread does from now on is a stream's, of which another guard tells, and not its connection's. */
     public static Apart apart() {
         Serving serving = CURRENT.get();
-        if (serving == null) {
+        if (serving == null || serving.standsFor == 0) {
             return () -> { };
         }
         long begin = VirtualThreads.threadNanos();
@@ -93,25 +95,26 @@ public final class Serving {
     private void runs() {
         handshakeNanos = 0;
         apartNanos = 0;
-        beginNanos = VirtualThreads.threadNanos();
+        standsFor = connection.standsFor();
+        beginNanos = standsFor == 0 ? 0 : VirtualThreads.threadNanos();
         CURRENT.set(this);
-    }
-
-    /** Part of this run was the handshake. */
-    public void handshakeRan(long threadNanos) {
-        handshakeNanos += threadNanos;
-        connection.handshakeRan(threadNanos);
     }
 
     /** All of this run was the handshake, until now. */
     public void handshakeRanSoFar() {
-        handshakeRan(VirtualThreads.threadNanos() - beginNanos - handshakeNanos);
+        if (standsFor > 0) {
+            long nanos = VirtualThreads.threadNanos() - beginNanos - handshakeNanos;
+            handshakeNanos += nanos;
+            connection.handshakeRan(nanos);
+        }
     }
 
     public void end() {
         CURRENT.remove();
         turnOver();
         connection.done();
-        connection.requestsRan(VirtualThreads.threadNanos() - beginNanos - handshakeNanos - apartNanos);
+        if (standsFor > 0 && connection.outcome() != null) {
+            connection.requestsRan(standsFor * (VirtualThreads.threadNanos() - beginNanos - handshakeNanos - apartNanos));
+        }
     }
 }

@@ -215,7 +215,7 @@ final class SimulatedRequests {
         if (guarded && job.decision != null) {
             long nanos = (long) (job.demand * 1e9);
             admission.settle(job.decision.chargedCpuNanos(), Standing.NEW, Outcome.FULL, nanos);
-            costs.handshake(Outcome.FULL, true, nanos);
+            costs.handshake(Outcome.FULL, true, 1, nanos);
         }
         job.session.known = true;
         double response = now - job.asked;

@@ -9,7 +9,6 @@ import dev.loadline.guard.ProxyHeader;
 import dev.loadline.guard.Refusal;
 import dev.loadline.guard.Serving;
 import dev.loadline.guard.WrongProxyHeader;
-import dev.loadline.guard.cpu.VirtualThreads;
 import dev.loadline.guard.hello.ClientHello;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -213,7 +212,6 @@ final class GuardedChannel extends SecureNioChannel {
         if (sslEngine == null) {
             EngineWish.begin(EngineLimit.of(action, now.connection()));
         }
-        long begin = VirtualThreads.threadNanos();
         int result = 0;
         SSLException failure = null;
         try {
@@ -228,7 +226,7 @@ final class GuardedChannel extends SecureNioChannel {
             return result;
         } finally {
             EngineWish.end();
-            now.handshakeRan(VirtualThreads.threadNanos() - begin);
+            now.handshakeRanSoFar();
             if (failure != null || result == -1 && sslEngine != null && sslEngine.isOutboundDone()) {
                 now.connection().handshakeFailed();
             } else if (handshakeComplete) {

@@ -1,7 +1,8 @@
 package dev.loadline.guard.cpu;
 
-import java.io.BufferedReader;
+import java.io.FileInputStream;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashMap;
@@ -29,6 +30,8 @@ public final class ServerThreads {
     private record Task(String tid, int tick) {}
 
     private final Path tasks;
+    /** Of three numbers. */
+    private final byte[] line = new byte[96];
     private final Path self;
     private final Map<Thread, String> workers = new ConcurrentHashMap<>();
     private final Map<String, Task> carriers = new ConcurrentHashMap<>();
@@ -108,12 +111,12 @@ public final class ServerThreads {
         return all;
     }
 
-    /** Null when the thread is gone, or this is not Linux. */
+    /** Null when the thread is gone, or this is not Linux. Read plainly: with a reader's buffers it took three times as long, for hundreds of threads. */
     private Seen read(String tid) {
-        try (BufferedReader reader = Files.newBufferedReader(tasks.resolve(tid).resolve("schedstat"))) {
-            String line = reader.readLine();
-            String[] stat = line == null ? new String[0] : line.split(" ");
-            return stat.length < 2 ? null : new Seen(Long.parseLong(stat[0]), Long.parseLong(stat[1]));
+        try (var in = new FileInputStream(tasks + "/" + tid + "/schedstat")) {
+            int length = in.read(line);
+            String[] stat = length < 0 ? new String[0] : new String(line, 0, length, StandardCharsets.ISO_8859_1).split(" ");
+            return stat.length < 2 ? null : new Seen(Long.parseLong(stat[0]), Long.parseLong(stat[1].trim()));
         } catch (IOException e) {
             return null;
         }

@@ -54,14 +54,21 @@ public final class Costs {
         this.fixedResumedNanos = fixedResumedNanos;
     }
 
-    /** A handshake ended. @param begins whether a session begins with it, or would have */
-    public void handshake(Outcome outcome, boolean begins, long cpuNanos) {
+    /**
+     * A handshake ended.
+     *
+     * @param begins whether a session begins with it, or would have
+     * @param standsFor how many of which the CPU time is not known; 0: it is one of those
+     */
+    public void handshake(Outcome outcome, boolean begins, int standsFor, long cpuNanos) {
         Mean mean = handshakes[outcome.ordinal()];
-        mean.sum += Math.min(cpuNanos, OUTLIER * mean.value());
-        mean.count++;
-        learnt += outcome == Outcome.FAILED ? 0 : 1;
+        if (standsFor > 0) {
+            mean.sum += Math.min(cpuNanos, OUTLIER * mean.value());
+            mean.count++;
+            learnt += outcome == Outcome.FAILED ? 0 : 1;
+        }
         if (begins) {
-            follows.sum -= cpuNanos;
+            follows.sum -= standsFor * cpuNanos;
             follows.count += outcome == Outcome.FAILED ? 0 : 1;
         }
     }

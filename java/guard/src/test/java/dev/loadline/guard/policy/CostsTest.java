@@ -15,11 +15,11 @@ class CostsTest {
         for (int i = 0; i < n; i++) {
             long reported = 0;
             for (int s = 0; s < 10; s++) {
-                costs.handshake(Outcome.FULL, true, (long) (6 * MS * scale));
-                costs.handshake(Outcome.RESUMED, true, (long) (2 * MS * scale));
+                costs.handshake(Outcome.FULL, true, 1, (long) (6 * MS * scale));
+                costs.handshake(Outcome.RESUMED, true, 1, (long) (2 * MS * scale));
                 reported += (long) (8 * MS * scale);
                 for (int r = 0; r < 4; r++) {
-                    costs.handshake(Outcome.RESUMED, false, (long) (2 * MS * scale));
+                    costs.handshake(Outcome.RESUMED, false, 1, (long) (2 * MS * scale));
                 }
                 reported += (long) (4 * 2 * MS * scale + 2 * 4 * MS * scale);
             }
@@ -47,7 +47,7 @@ class CostsTest {
     void what_another_guard_was_told_of_is_no_overhead() {
         for (int i = 0; i < 60; i++) {
             for (int s = 0; s < 10; s++) {
-                costs.handshake(Outcome.FULL, true, 10 * MS);
+                costs.handshake(Outcome.FULL, true, 1, 10 * MS);
             }
             costs.passed(1, 100 * MS, 200 * MS, 240 * MS, 0.2);
         }
@@ -64,7 +64,7 @@ class CostsTest {
     @Test
     void one_outlier_does_not_close_the_site() {
         seconds(60, 1, 1);
-        costs.handshake(Outcome.FULL, true, 3_600_000L * MS);
+        costs.handshake(Outcome.FULL, true, 1, 3_600_000L * MS);
         assertTrue(costs.handshakeCpuNanos(Outcome.FULL) < 8 * MS);
     }
 
@@ -72,7 +72,7 @@ class CostsTest {
     void forged_claims_do_not_count_as_sessions() {
         seconds(60, 1, 1);
         for (int i = 0; i < 100_000; i++) {
-            costs.handshake(Outcome.FAILED, true, MS / 10);
+            costs.handshake(Outcome.FAILED, true, 1, MS / 10);
         }
         costs.passed(0.25, 100_000 * (MS / 10), 100_000 * (MS / 10), 100_000 * (MS / 10), 100);
         assertEquals(14 * MS, costs.sessionCpuNanos(Outcome.FULL), 0.5 * MS);
@@ -82,7 +82,7 @@ class CostsTest {
     @Test
     void what_is_set_is_not_learnt() {
         var fixed = new Costs(5 * MS, MS);
-        fixed.handshake(Outcome.FULL, true, 100 * MS);
+        fixed.handshake(Outcome.FULL, true, 1, 100 * MS);
         assertEquals(5 * MS, fixed.sessionCpuNanos(Outcome.FULL));
         assertEquals(MS, fixed.sessionCpuNanos(Outcome.RESUMED));
     }
@@ -91,5 +91,23 @@ class CostsTest {
     void before_anything_is_learnt_there_is_a_guess() {
         assertEquals(12 * MS, costs.sessionCpuNanos(Outcome.FULL));
         assertEquals(6.5 * MS, costs.sessionCpuNanos(Outcome.RESUMED));
+    }
+
+    @Test
+    void some_that_stand_for_others_teach_the_same_as_all() {
+        var some = new Costs(0, 0);
+        for (int second = 0; second < 300; second++) {
+            long reported = 0;
+            for (int i = 0; i < 40; i++) {
+                int standsFor = i % 4 == 0 ? 4 : 0;
+                costs.handshake(Outcome.FULL, true, 1, 6 * MS);
+                some.handshake(Outcome.FULL, true, standsFor, 6 * MS);
+                reported += 6 * MS + 3 * MS;
+            }
+            costs.passed(1, reported, reported, reported, 1);
+            some.passed(1, reported, reported, reported, 1);
+        }
+        assertEquals(costs.sessionCpuNanos(Outcome.FULL), some.sessionCpuNanos(Outcome.FULL), 0.01 * MS);
+        assertEquals(9.0 * MS, some.sessionCpuNanos(Outcome.FULL), 0.1 * MS);
     }
 }

@@ -365,7 +365,7 @@ final class SimulatedSite {
             if (set.guarded) {
                 long nanos = (long) (spent * 1e9);
                 admission.settle(session.decision.chargedCpuNanos(), session.standing, outcome, nanos);
-                costs.handshake(outcome, session.standing != Standing.KNOWN, nanos);
+                costs.handshake(outcome, session.standing != Standing.KNOWN, 1, nanos);
             }
             session.standing = Standing.KNOWN;
             arrives(() -> work(new Job(session, false, demand(REQUEST_S, REQUEST_VARIES) + SWITCH_S)));
