@@ -16,12 +16,16 @@ import org.apache.tomcat.util.net.SocketBufferHandler;
 import org.apache.tomcat.util.net.SocketEvent;
 import org.apache.tomcat.util.net.SocketProcessorBase;
 import org.apache.tomcat.util.net.SocketWrapperBase;
+import org.apache.tomcat.util.threads.TaskThreadFactory;
+import org.apache.tomcat.util.threads.ThreadPoolExecutor;
 
 /** An endpoint that asks the guard before it hands a new connection to a worker. */
 public class GuardedEndpoint extends NioEndpoint {
     private static final System.Logger LOG = System.getLogger("loadline-guard");
     private static final InetAddress UNKNOWN = InetAddress.getLoopbackAddress();
     private static final long SAY_AGAIN_NANOS = 60_000_000_000L;
+
+    private final int processors = Runtime.getRuntime().availableProcessors();
 
     private volatile Guard guard;
     /** Connections whose hello is not whole yet. */
@@ -127,6 +131,22 @@ public class GuardedEndpoint extends NioEndpoint {
             }
             return false;
         }
+    }
+
+    /** Tomcat's pool with another queue; a pool that the connector shares with others, or virtual threads, stay what they are. */
+    @Override
+    public void createExecutor() {
+        super.createExecutor();
+        if (getExecutor() instanceof ThreadPoolExecutor pool) {
+            setExecutor(WorkerPool.like(pool, new TaskThreadFactory(getName() + "-exec-", getDaemon(), getThreadPriority()), this::cpus));
+            internalExecutor = true; // to be ended with this endpoint
+            pool.shutdown();
+        }
+    }
+
+    private int cpus() {
+        Guard now = guard;
+        return now == null ? processors : now.cpus();
     }
 
     private static InetAddress address(SocketChannel socket) throws java.io.IOException {
