@@ -13,7 +13,8 @@ SERVED = 0.95
 
 
 def measured(site, scenario, rate, seconds, objective, seed, lead_s=guardsite.LEAD_S, think="700ms", extra=()):
-    """Loads a site that has become idle, for so long after a lead-in, and until it is idle again; its figures. `objective`: p95=TIME."""
+    """Loads a site that has collected its garbage and become idle, for so long after a lead-in, and until it is idle again; its figures. `objective`: p95=TIME."""
+    site.collect()
     site.wait_idle()
     watching = watch.begin(cpus()[0], site.process.pid, lead_s, seconds)
     before = site.switches()
