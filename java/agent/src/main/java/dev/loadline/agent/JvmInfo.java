@@ -9,11 +9,12 @@ final class JvmInfo {
     private static final String TOMCAT = "org.apache.catalina.core.StandardWrapperValve";
     private static final String JETTY = "org.eclipse.jetty.server.AbstractConnector";
     private static final String UNDERTOW = "io.undertow.server.AbstractServerConnection";
+    private static final String HELIDON = "io.helidon.webserver.ConnectionHandler";
     /** What only servers load. */
     private static final String NETTY = "io.netty.handler.codec.http.HttpRequestDecoder";
     private static final String GRPC = "io.grpc.internal.ServerImpl";
     private static final String JDK = "sun.net.httpserver.ServerImpl";
-    private static final Set<String> SERVERS = Set.of(TOMCAT, JETTY, UNDERTOW, NETTY, GRPC, JDK);
+    private static final Set<String> SERVERS = Set.of(TOMCAT, JETTY, UNDERTOW, HELIDON, NETTY, GRPC, JDK);
 
     private final Instrumentation instrumentation;
     /** A server's class is being loaded, or was: it is none of the loaded ones yet when this is told. */
@@ -65,6 +66,9 @@ final class JvmInfo {
             }
             if (loaded.getName().equals(UNDERTOW)) {
                 return told(loaded, "io.undertow.Version", "getVersionString", "Undertow ", "Undertow");
+            }
+            if (loaded.getName().equals(HELIDON)) {
+                return withVersion("Helidon", loaded);
             }
             // Unless there is one that may have these beside it.
             if (loaded.getName().equals(GRPC)) {

@@ -128,6 +128,7 @@ public final class Rehearsal {
             ServerProbes.connectionClose(connection);
             otherServers(peer, name);
             exchange(connection, name);
+            helidon(connection);
             servlet(connection);
             grpc();
             method();
@@ -289,6 +290,13 @@ public final class Rehearsal {
         ServletProbes.serviceEnd(ServletProbes.serviceBegin(request, request));
         ServletProbes.serviceEnd(ServerProbes.outermostServiceBegin("rehearsal"));
         ServletProbes.end(visit, request, request, null);
+    }
+
+    private static void helidon(Object connection) {
+        HelidonProbes.connectionOpen(connection, connection);
+        HelidonProbes.end(HelidonProbes.begin(connection, connection), connection, connection, null);
+        HelidonProbes.end(ServerProbes.visitBegin(connection), connection, connection, null);
+        ServerProbes.connectionClose(connection);
     }
 
     private static void grpc() {

@@ -46,6 +46,7 @@ final class Rules {
         executors();
         undertow();
         exchanges();
+        helidon();
         servlets();
         asynchronous();
         tls();
@@ -231,6 +232,15 @@ final class Rules {
             add(server + written, new Rule("constructor", isConstructor(), ExchangeAdvice.Written.class));
         }
         add("com.sun.net.httpserver.Filter$Chain", new Rule("doFilter", named("doFilter").and(takesArguments(1)), ExchangeAdvice.Service.class));
+    }
+
+    /** Of Helidon from 4 on; before that it was Netty. */
+    private void helidon() {
+        String server = "io.helidon.webserver.";
+        add(server + "ConnectionHandler",
+                new Rule("run", named("run").and(takesNoArguments()).and(isDeclaredBy(declaresField(named("socket")))), HelidonAdvice.Connection.class));
+        add(server + "http.HttpRoutingImpl",
+                new Rule("route", named("route").and(takesArguments(3)).and(not(isStatic())), HelidonAdvice.Route.class).ofRequests());
     }
 
     /** A request of theirs that is to go on elsewhere. */

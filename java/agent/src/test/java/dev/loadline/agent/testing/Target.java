@@ -34,12 +34,21 @@ public final class Target implements AutoCloseable {
     /** Starts a program. */
     public static Target startWith(String classPath, Class<? extends Program> program, String... jvmArguments)
             throws IOException {
+        return startWith(classPath, program.getName(), jvmArguments);
+    }
+
+    /** The same of a source file, which its JVM compiles. */
+    public static Target startSource(Path source, String... jvmArguments) throws IOException {
+        return startWith(classPath(), source.toString(), jvmArguments);
+    }
+
+    private static Target startWith(String classPath, String main, String... jvmArguments) throws IOException {
         List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         command.add("-Xmx256m");
         command.add("-XX:ErrorFile=" + Path.of("target/hs_err_%p.log").toAbsolutePath());
         command.addAll(Arrays.asList(jvmArguments));
-        command.addAll(List.of("-cp", classPath, program.getName()));
+        command.addAll(List.of("-cp", classPath, main));
         Path errors = Files.createTempFile("loadline-agent-test", ".err");
         Process process = new ProcessBuilder(command).redirectError(errors.toFile()).start();
         Target target = new Target(process, errors);
