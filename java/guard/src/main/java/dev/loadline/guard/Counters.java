@@ -58,6 +58,11 @@ final class Counters {
         return ATTRIBUTED_TO_ANY.sum();
     }
 
+    /** That ended, however. */
+    long handshakes() {
+        return full.sum() + resumed.sum() + failed.sum();
+    }
+
     LongAdder refused(Refused why) {
         return refused.get(why);
     }

@@ -44,7 +44,7 @@ final class GuardThread implements AutoCloseable {
     private long lastQueuedNanos;
     private long lastTurnNanos;
     private long lastEvents;
-    private long lastConnections;
+    private long lastHandshakes;
 
     GuardThread(Guard guard, LongSupplier nanoTime, CpusAtHand cpus) {
         this.guard = guard;
@@ -120,9 +120,9 @@ final class GuardThread implements AutoCloseable {
         if (threads.virtual()) {
             guard.counters().attribute(guard.carrierTime().passed(seconds, spent.runNanos(), spent.waitNanos()));
         }
-        long connections = guard.counters().connections.sum();
+        long handshakes = guard.counters().handshakes();
         guard.eventSample().passed(seconds, events - lastEvents);
-        guard.handshakeSample().passed(seconds, connections - lastConnections);
+        guard.handshakeSample().passed(seconds, handshakes - lastHandshakes);
         long attributed = guard.counters().attributedCpuNanos();
         long attributedToAny = Counters.attributedToAny();
         double turns = forTurn - lastTurnNanos;
@@ -138,7 +138,7 @@ final class GuardThread implements AutoCloseable {
             request(seconds, (process - lastProcessNanos) / (seconds * 1e9), measured ? waited / (seconds * 1e9) : 0);
         }
         lastEvents = events;
-        lastConnections = connections;
+        lastHandshakes = handshakes;
         lastNanos = now;
         lastProcessNanos = process;
         lastAttributedNanos = attributed;

@@ -45,7 +45,6 @@ public final class GuardedConnection extends Candidate {
     private boolean important;
     private Outcome outcome;
     private long handshakeCpuNanos;
-    /** For how many handshakes this one stands; 0: its CPU time is not asked for. */
     private int handshakeStandsFor = 1;
     private int requests;
     /** When the event that is under way was handed over, else {@link #NONE} or {@link #CLOSED}. */
@@ -117,6 +116,11 @@ public final class GuardedConnection extends Candidate {
         } catch (RuntimeException | Error e) {
             guard.failed(e);
         }
+    }
+
+    /** For how many handshakes its own stands; 0: its CPU time is not asked for. */
+    public int handshakeStandsFor() {
+        return handshakeStandsFor;
     }
 
     /** For how many events one that begins now stands; 0: its CPU time is not asked for. */

@@ -8,6 +8,7 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
 import java.util.function.IntSupplier;
 import org.apache.tomcat.util.threads.TaskQueue;
 
@@ -75,7 +76,7 @@ final class EventQueue extends TaskQueue {
     @Override
     public boolean offer(Runnable event) {
         WorkerPool now = pool;
-        return (now == null || !now.wantsWorker()) && put0(event);
+        return (now == null || !now.wantsWorker()) && enqueue(event);
     }
 
     @Override
@@ -84,10 +85,10 @@ final class EventQueue extends TaskQueue {
         if (now == null || now.isShutdown()) {
             throw new RejectedExecutionException("the workers have ended");
         }
-        return put0(event);
+        return enqueue(event);
     }
 
-    private boolean put0(Runnable event) {
+    private boolean enqueue(Runnable event) {
         if (count.get() >= most) {
             return false;
         }
@@ -251,11 +252,12 @@ final class EventQueue extends TaskQueue {
         return events.toArray(like);
     }
 
-    /** Without {@code remove}. */
     @Override
     public Iterator<Runnable> iterator() {
         Iterator<Runnable> of = events.iterator();
         return new Iterator<>() {
+            private Runnable last;
+
             @Override
             public boolean hasNext() {
                 return of.hasNext();
@@ -263,8 +265,30 @@ final class EventQueue extends TaskQueue {
 
             @Override
             public Runnable next() {
-                return of.next();
+                last = of.next();
+                return last;
+            }
+
+            @Override
+            public void remove() {
+                EventQueue.this.remove(last);
             }
         };
+    }
+
+    @Override
+    public void forEach(Consumer<? super Runnable> action) {
+        events.forEach(action);
+    }
+
+    /** No pool waits for room: it says that it takes no more. */
+    @Override
+    public void put(Runnable event) {
+        throw new UnsupportedOperationException("an event is offered");
+    }
+
+    @Override
+    public boolean offer(Runnable event, long timeout, TimeUnit unit) {
+        throw new UnsupportedOperationException("an event is offered without a time to wait");
     }
 }

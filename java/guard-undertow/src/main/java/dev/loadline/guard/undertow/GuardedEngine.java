@@ -145,17 +145,20 @@ final class GuardedEngine extends DelegatingEngine {
 
     /** A part of the handshake, on this thread. */
     private SSLEngineResult handshakes(Step step) throws SSLException {
-        long begin = VirtualThreads.threadNanos();
-        SSLEngineResult result;
+        boolean asked = connection.handshakeStandsFor() > 0;
+        long begin = asked ? VirtualThreads.threadNanos() : 0;
+        SSLEngineResult result = null;
         try {
             result = step.go();
-        } catch (SSLException e) {
-            handshaking = false;
-            connection.handshakeRan(VirtualThreads.threadNanos() - begin);
-            connection.handshakeFailed();
-            throw e;
+        } finally {
+            if (asked) {
+                connection.handshakeRan(VirtualThreads.threadNanos() - begin);
+            }
+            if (result == null) {
+                handshaking = false;
+                connection.handshakeFailed();
+            }
         }
-        connection.handshakeRan(VirtualThreads.threadNanos() - begin);
         if (result.getHandshakeStatus() == HandshakeStatus.FINISHED) {
             handshaking = false;
             connection.handshakeDone(tls.getSession().getCreationTime());
