@@ -22,7 +22,8 @@ final class BootClasses {
             "Visit", "ServerProbes", "TaskProbes", "TaskProbes$Task", "ServletApi", "ServletProbes",
             "ServletProbes$Completion", "ServletProbes$Apis", "JdbcProbes", "JdbcProbes$Outermost", "CallProbes", "CallProbes$Call",
             "AskProbes", "AskProbes$Asked", "AskProbes$Answer", "AskProbes$Awaited", "GrpcProbes", "GrpcProbes$Client", "ExchangeProbes",
-            "HelidonProbes", "HelidonProbes$Api", "HelidonProbes$Apis", "IiopProbes", "Filters", "MethodNames", "MethodScope", "Calls", "MethodProbes", "Rehearsal", "Rehearsal$FullThread", "Rehearsal$Whole");
+            "HelidonProbes", "HelidonProbes$Api", "HelidonProbes$Apis", "IiopProbes", "Filters",
+            "MethodNames", "MethodScope", "Calls", "MethodProbes", "Rehearsal", "Rehearsal$FullThread", "Rehearsal$Whole");
 
     private static final String PACKAGE = "dev/loadline/agent/boot/";
     private static boolean defined;

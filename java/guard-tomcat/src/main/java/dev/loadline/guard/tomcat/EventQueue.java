@@ -17,10 +17,10 @@ import org.apache.tomcat.util.threads.TaskQueue;
  * first, and no more are on their way at once than there are CPUs: who runs already takes the next event without anybody's being woken.
  *
  * <p>Tomcat's own wakes a worker for each event and another whenever some are left, holding its lock, in the order in which they began
- * to wait. Near saturation half of those find nothing, and a woken worker takes the CPU from who holds the lock: at
- * 380 sessions/s of the auction site on one CPU its poller waited for it 1.3 times in each three events.
+ * to wait. Near saturation half of those find nothing, and a woken worker takes the CPU from who holds the lock: with
+ * 380 sessions/s of the auction site on one CPU its poller waited for it a third as often as requests came.
  *
- * <p>An event never waits while a worker does, and a CPU is free: who is on its way wakes the next one when it has taken an event and
+ * <p>An event never waits while a worker does and a CPU is free: who is on its way wakes the next one when it has taken an event and
  * there are more. Without locks.
  */
 final class EventQueue extends TaskQueue {
