@@ -93,6 +93,9 @@ fn a_tomcat_in_a_jar_is_seen_and_statements_ask_for_the_agent() {
         );
         let page = text(&run_ok(&["doctor", &jvm.pid()]));
         assert!(page.contains("Tomcat 1") && page.contains("JDK "), "{page}");
+        let can = if woven { "yes" } else { "partly" };
+        let row = format!("  SQL, calls and pools  {can} ");
+        assert!(page.contains(&row), "{page}");
     }
 }
 

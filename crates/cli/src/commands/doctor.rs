@@ -87,21 +87,26 @@ fn jvms() -> String {
     text
 }
 
+/// Of the column that says whether it can be.
+const MARK: usize = 8;
+
 fn render(subject: &Subject) -> String {
     let mut text = String::new();
     for (i, line) in wrap(&subject.title, LINE).into_iter().enumerate() {
         text += &format!("{}{line}\n", if i == 0 { "" } else { "  " });
     }
+    let widest = subject.findings.iter().map(|f| f.what.len()).max();
+    let what = widest.unwrap_or(0) + 2;
+    let indent = 2 + what + MARK;
     for f in &subject.findings {
         let mark = match f.can {
             Can::Yes => "yes",
             Can::Partly => "partly",
             Can::No => "no",
         };
-        const INDENT: usize = 26;
-        let mut lines = wrap(&f.why, LINE - INDENT);
+        let mut lines = wrap(&f.why, LINE - indent);
         if !f.remedy.is_empty() {
-            let remedy = wrap(&f.remedy, LINE - INDENT - 2);
+            let remedy = wrap(&f.remedy, LINE - indent - 2);
             lines.extend(
                 remedy
                     .into_iter()
@@ -111,8 +116,8 @@ fn render(subject: &Subject) -> String {
         }
         for (i, line) in lines.iter().enumerate() {
             text += &match i {
-                0 => format!("  {:<16}{mark:<8}{line}\n", f.what),
-                _ => format!("{:INDENT$}{line}\n", ""),
+                0 => format!("  {:<what$}{mark:<MARK$}{line}\n", f.what),
+                _ => format!("{:indent$}{line}\n", ""),
             };
         }
     }

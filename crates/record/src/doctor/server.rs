@@ -15,14 +15,23 @@ pub struct Found {
 }
 
 /// Artifacts by which servers are told that have no hooks.
-const OTHERS: [(&str, &str); 4] = [
+const OTHERS: [(&str, &str); 5] = [
     ("jetty-server-", "Jetty"),
     ("undertow-core-", "Undertow"),
+    ("helidon-webserver-", HELIDON),
     ("grpc-core-", "gRPC"),
     ("netty-transport-", "Netty"),
 ];
 /// Of these, those that probes are for.
-const PROBED: [&str; 5] = ["Jetty 12.", "Undertow 2.", "gRPC 1.", "Netty 4.", JDK];
+const PROBED: [&str; 6] = [
+    "Jetty 12.",
+    "Undertow 2.",
+    "Helidon 4.",
+    "gRPC 1.",
+    "Netty 4.",
+    JDK,
+];
+const HELIDON: &str = "Helidon";
 /// The JDK's own, which has no jar but a thread.
 const JDK: &str = "HttpServer of the JDK";
 const DISPATCHER: &str = "HTTP-Dispatcher";
@@ -56,6 +65,8 @@ impl Found {
         for (artifact, server) in OTHERS {
             if let Some(version) = name.strip_prefix(artifact)
                 && version.starts_with(|c: char| c.is_ascii_digit())
+                // Before 4 it was on Netty, which is what probes see.
+                && !(server == HELIDON && version.starts_with(['1', '2', '3']))
             {
                 let rank = |of: &str| BESIDE.iter().position(|b| of.starts_with(b));
                 let known = self.other.as_deref().map(rank);
@@ -173,23 +184,26 @@ mod tests {
         ]);
         assert_eq!(boot.name().as_deref(), Some("Tomcat 11.0.14"));
         assert!(boot.hikari && hooked("11.0.14"));
+        let netty = "netty-transport-4.1.111.Final.jar";
         for jars in [
-            [
-                "jetty-server-12.0.16.jar",
-                "netty-transport-4.1.111.Final.jar",
-            ],
-            [
-                "netty-transport-4.1.111.Final.jar",
-                "jetty-server-12.0.16.jar",
-            ],
+            ["jetty-server-12.0.16.jar", netty],
+            [netty, "jetty-server-12.0.16.jar"],
         ] {
             let jetty = of(&jars);
             assert_eq!(jetty.name().as_deref(), Some("Jetty 12.0.16"));
             assert!(jetty.is_probed());
         }
+        let helidon = "helidon-webserver-4.3.0.jar";
+        for jars in [[helidon, netty], [netty, helidon]] {
+            let found = of(&jars);
+            assert_eq!(found.name().as_deref(), Some("Helidon 4.3.0"));
+            assert!(found.is_probed());
+        }
+        let before = of(&["helidon-webserver-3.2.6.jar", netty]);
+        assert_eq!(before.name().as_deref(), Some("Netty 4.1.111.Final"));
         assert!(!of(&["jetty-server-11.0.25.jar"]).is_probed());
-        assert!(of(&["netty-transport-4.1.111.Final.jar"]).is_probed());
-        let (netty, grpc) = ("netty-transport-4.1.111.Final.jar", "grpc-core-1.76.0.jar");
+        assert!(of(&[netty]).is_probed());
+        let grpc = "grpc-core-1.76.0.jar";
         assert_eq!(of(&[netty, grpc]).name().as_deref(), Some("gRPC 1.76.0"));
         assert_eq!(of(&[grpc, netty]).name().as_deref(), Some("gRPC 1.76.0"));
         assert!(of(&[grpc]).is_probed());

@@ -18,7 +18,7 @@ use crate::report::table::percent;
 
 /// Packages of the JDK and of common frameworks, servers and drivers. The locks of java.util.concurrent are the
 /// JDK's in name only: they are whoever's made them.
-const LIBRARIES: [&str; 22] = [
+const LIBRARIES: [&str; 23] = [
     "java.",
     "javax.",
     "jdk.",
@@ -32,6 +32,7 @@ const LIBRARIES: [&str; 22] = [
     "org.jboss.",
     "io.netty.",
     "io.undertow.",
+    "io.helidon.",
     "com.zaxxer.",
     "ch.qos.logback.",
     "org.slf4j.",

@@ -4,7 +4,6 @@ import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
 import java.net.Socket;
-import java.net.SocketAddress;
 
 /**
  * Called from Helidon's server, from 4 on, which has a virtual thread for each connection and, over HTTP/2, for each stream. Its classes are
@@ -31,13 +30,15 @@ public final class HelidonProbes {
             return 0;
         }
         try {
-            Object head = api.head(request);
+            Object head = (Object) api.head.invokeExact(request);
+            String method = (String) api.method.invokeExact(head);
+            String path = (String) api.path.invokeExact(head);
             boolean stream = api.isStream(head);
             if (stream) {
-                ServerProbes.connectionOpen(request, api.peer(connection));
+                ServerProbes.connectionOpen(request, (Object) api.peer.invokeExact(connection));
             }
             long visit = ServerProbes.visitBegin(stream ? request : connection);
-            ServerProbes.request(api.method(head), api.path(head));
+            ServerProbes.request(method, path);
             return visit;
         } catch (Throwable e) {
             Faults.caught(e);
@@ -57,8 +58,8 @@ public final class HelidonProbes {
         try {
             Api api = APIS.get(request.getClass());
             if (api != null) { // else it was rehearsed
-                stream = api.isStream(api.head(request));
-                ServerProbes.status(thrown == null ? api.status(response) : 500);
+                stream = api.isStream((Object) api.head.invokeExact(request));
+                ServerProbes.status(thrown == null ? (int) api.status.invokeExact(response) : 500);
             }
         } catch (Throwable e) {
             Faults.caught(e);
@@ -85,7 +86,7 @@ public final class HelidonProbes {
             method = chain(loader, String.class, "io.helidon.http.HttpPrologue", "method", "io.helidon.http.Method", "text", "java.lang.String");
             path = chain(loader, String.class, "io.helidon.http.HttpPrologue", "uriPath", "io.helidon.common.uri.UriPath", "rawPath", "java.lang.String");
             status = chain(loader, int.class, "io.helidon.webserver.http.ServerResponse", "status", "io.helidon.http.Status", "code", "int");
-            peer = chain(loader, SocketAddress.class, "io.helidon.webserver.ConnectionContext", "remotePeer", "io.helidon.common.socket.PeerInfo",
+            peer = chain(loader, Object.class, "io.helidon.webserver.ConnectionContext", "remotePeer", "io.helidon.common.socket.PeerInfo",
                     "address", "java.net.SocketAddress");
         }
 
@@ -102,30 +103,10 @@ public final class HelidonProbes {
             return chain.asType(MethodType.methodType(result, Object.class));
         }
 
-        Object head(Object request) throws Throwable {
-            return (Object) head.invokeExact(request);
-        }
-
         /** Whether it has a thread of its own, beside others of its connection. */
         boolean isStream(Object head) throws Throwable {
             String spoken = (String) version.invokeExact(head);
             return !spoken.startsWith("1.");
-        }
-
-        String method(Object head) throws Throwable {
-            return (String) method.invokeExact(head);
-        }
-
-        String path(Object head) throws Throwable {
-            return (String) path.invokeExact(head);
-        }
-
-        int status(Object response) throws Throwable {
-            return (int) status.invokeExact(response);
-        }
-
-        SocketAddress peer(Object connection) throws Throwable {
-            return (SocketAddress) peer.invokeExact(connection);
         }
     }
 
