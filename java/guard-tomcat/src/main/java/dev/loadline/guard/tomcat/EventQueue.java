@@ -17,7 +17,7 @@ import org.apache.tomcat.util.threads.TaskQueue;
  * first, and no more are on their way at once than there are CPUs: who runs already takes the next event without anybody's being woken.
  *
  * <p>Tomcat's own wakes a worker for each event and another whenever some are left, holding its lock, in the order in which they began
- * to wait. Near saturation half of those find nothing, and a woken worker takes the CPU from who holds the lock: with
+ * to wait. Near saturation those who run have taken what is there when the woken one comes, which has taken the CPU from who holds the lock: with
  * 380 sessions/s of the auction site on one CPU its poller waited for it a third as often as requests came.
  *
  * <p>An event never waits while a worker does and a CPU is free: who is on its way wakes the next one when it has taken an event and

@@ -70,6 +70,18 @@ class EventQueueTest {
         }
     }
 
+    /** Its one worker has an event until this is open, or it is interrupted. */
+    private static CountDownLatch occupy(WorkerPool pool) throws InterruptedException {
+        var begun = new CountDownLatch(1);
+        var open = new CountDownLatch(1);
+        pool.execute(() -> {
+            begun.countDown();
+            await(open);
+        });
+        begun.await();
+        return open;
+    }
+
     @Test
     void each_event_runs_once_whoever_blocks() throws Exception {
         WorkerPool pool = pool(3, 8);
@@ -156,13 +168,7 @@ class EventQueueTest {
     @Test
     void what_still_waits_at_the_end_is_told() throws Exception {
         WorkerPool pool = pool(1, 1);
-        var begun = new CountDownLatch(1);
-        var never = new CountDownLatch(1);
-        pool.execute(() -> {
-            begun.countDown();
-            await(never);
-        });
-        begun.await();
+        occupy(pool);
         Runnable first = () -> { };
         Runnable second = () -> { };
         pool.execute(first);
@@ -175,13 +181,7 @@ class EventQueueTest {
     @Test
     void no_more_wait_than_may() throws Exception {
         WorkerPool pool = pool(1, 1, 60_000, new TaskQueue(2));
-        var begun = new CountDownLatch(1);
-        var open = new CountDownLatch(1);
-        pool.execute(() -> {
-            begun.countDown();
-            await(open);
-        });
-        begun.await();
+        CountDownLatch open = occupy(pool);
         pool.execute(() -> { });
         pool.execute(() -> { });
         assertEquals(0, pool.getQueue().remainingCapacity());
