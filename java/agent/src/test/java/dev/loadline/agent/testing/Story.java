@@ -17,8 +17,12 @@ public final class Story {
         this.peerPort = peerPort;
     }
 
-    /** Tells the connections apart, and fails where an event lies in no visit but should. */
+    /**
+     * Tells the connections apart, and fails where an event lies in no visit but should. A connection from before the recording, as
+     * that of a client that has been collected since, has no story.
+     */
     public static List<Story> of(Spool spool) {
+        Story before = new Story(0);
         Map<Long, Story> byKey = new HashMap<>();
         Map<String, Story> visited = new HashMap<>();
         List<Story> all = new ArrayList<>();
@@ -33,11 +37,11 @@ public final class Story {
                     break;
                 case Type.QUEUED:
                 case Type.CONN_CLOSE:
-                    byKey.get(e.a()).events.add(e);
+                    byKey.getOrDefault(e.a(), before).events.add(e);
                     break;
                 case Type.VISIT_BEGIN:
-                    visited.put(worker, byKey.get(e.a()));
-                    byKey.get(e.a()).events.add(e);
+                    visited.put(worker, byKey.getOrDefault(e.a(), before));
+                    byKey.getOrDefault(e.a(), before).events.add(e);
                     break;
                 case Type.VISIT_END:
                     visited.remove(worker).events.add(e);
