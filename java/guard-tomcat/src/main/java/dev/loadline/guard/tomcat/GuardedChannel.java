@@ -10,12 +10,16 @@ import dev.loadline.guard.Refusal;
 import dev.loadline.guard.Serving;
 import dev.loadline.guard.WrongProxyHeader;
 import dev.loadline.guard.hello.ClientHello;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.nio.ByteBuffer;
+import java.nio.channels.SelectionKey;
 import java.nio.channels.SocketChannel;
 import java.util.Arrays;
 import javax.net.ssl.SSLEngineResult;
+import javax.net.ssl.SSLEngineResult.HandshakeStatus;
+import javax.net.ssl.SSLEngineResult.Status;
 import javax.net.ssl.SSLException;
 import org.apache.tomcat.util.buf.ByteBufferUtils;
 import org.apache.tomcat.util.net.NioEndpoint.NioSocketWrapper;
@@ -35,6 +39,8 @@ final class GuardedChannel extends SecureNioChannel {
     private static final int REFUSED = 2;
     private static final int RECORD_HEADER = 5;
     private static final int MAX_RECORD = 16_384;
+    /** Of a server with a certificate and the one that signed it, in TLS 1.3: to begin with. */
+    private static final int FLIGHT = 4_096;
 
     private final GuardedEndpoint endpoint;
     private final Greeting greeting = new Greeting();
@@ -201,10 +207,48 @@ final class GuardedChannel extends SecureNioChannel {
         return super.handshakeUnwrap(read);
     }
 
+    /**
+     * Of a guarded connection, all that the engine has to say before the client's turn, in one write. Tomcat writes each record when the
+     * poller has said that the socket is writable, and has another worker wrap the next: five dispatches for a handshake in place of two.
+     */
+    @Override
+    protected SSLEngineResult handshakeWrap(boolean write) throws IOException {
+        if (serving() == null) {
+            return super.handshakeWrap(write);
+        }
+        SSLEngineResult result = super.handshakeWrap(false);
+        if (handshakeStatus == HandshakeStatus.NEED_WRAP) {
+            var flight = new ByteArrayOutputStream(FLIGHT);
+            add(flight);
+            while (handshakeStatus == HandshakeStatus.NEED_WRAP && result.getStatus() == Status.OK && flight.size() < MAX_RECORD) {
+                result = super.handshakeWrap(false);
+                add(flight);
+            }
+            netOutBuffer = ByteBufferUtils.expand(netOutBuffer, flight.size());
+            netOutBuffer.clear().put(flight.toByteArray()).flip();
+        }
+        if (write) {
+            flush(netOutBuffer);
+        }
+        return result;
+    }
+
+    /** Takes what was wrapped. */
+    private void add(ByteArrayOutputStream flight) {
+        byte[] record = new byte[netOutBuffer.remaining()];
+        netOutBuffer.get(record);
+        flight.writeBytes(record);
+    }
+
+    /** Null: it began while the guard was off, or its proxy has not said whose it is. */
+    private Serving serving() {
+        GuardedSocketWrapper wrapper = guarded;
+        return wrapper == null ? null : wrapper.serving();
+    }
+
     @Override
     public int handshake(boolean read, boolean write) throws IOException {
-        GuardedSocketWrapper wrapper = guarded;
-        Serving now = wrapper == null ? null : wrapper.serving();
+        Serving now = serving();
         if (now == null || handshakeComplete) {
             return super.handshake(read, write);
         }
@@ -216,6 +260,9 @@ final class GuardedChannel extends SecureNioChannel {
         SSLException failure = null;
         try {
             result = super.handshake(read, write);
+            while (result == SelectionKey.OP_WRITE && flush(netOutBuffer)) {
+                result = super.handshake(read, true);
+            }
             return result;
         } catch (SSLException e) {
             failure = e;
@@ -233,19 +280,19 @@ final class GuardedChannel extends SecureNioChannel {
                 now.connection().handshakeDone(sslEngine.getSession().getCreationTime());
             }
             if (result == REFUSED) {
-                refuse(wrapper);
+                refuse();
             }
         }
     }
 
     /** As early as can be for a claim that was not good: no Processor, no access log, no TLS close. */
-    private void refuse(GuardedSocketWrapper wrapper) throws IOException {
+    private void refuse() throws IOException {
         sslEngine = null;
         Guard guard = endpoint.active();
         if (guard != null && guard.settings().refusal() != Refusal.CLOSE) {
             sc.write(ByteBuffer.wrap(Guard.ALERT));
         }
-        wrapper.close();
+        guarded.close();
     }
 
     @Override

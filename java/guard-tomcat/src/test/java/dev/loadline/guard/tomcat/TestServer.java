@@ -38,7 +38,7 @@ final class TestServer implements AutoCloseable {
     private final Connector connector;
     private final GuardedHttp11Protocol protocol;
 
-    /** @param attributes more of the connector, as name=value */
+    /** @param attributes more of the connector, as name=value; also {@code http2}, and {@code keys=FILE} in place of {@link #keyStore} */
     TestServer(String options, String protocols, String... attributes) throws Exception {
         Path base = Files.createTempDirectory(FOLDER, "base");
         tomcat.setBaseDir(base.toString());
@@ -50,10 +50,13 @@ final class TestServer implements AutoCloseable {
         connector.setProperty("address", "127.0.0.1");
         connector.setProperty("SSLEnabled", "true");
         connector.setProperty("guard", options);
+        String keys = keyStore().toString();
         for (String attribute : attributes) {
             String[] part = attribute.split("=", 2);
             if (part[0].equals("http2")) {
                 connector.addUpgradeProtocol(new Http2Protocol());
+            } else if (part[0].equals("keys")) {
+                keys = part[1];
             } else {
                 connector.setProperty(part[0], part[1]);
             }
@@ -61,7 +64,7 @@ final class TestServer implements AutoCloseable {
         var host = new SSLHostConfig();
         host.setProtocols(protocols);
         var certificate = new SSLHostConfigCertificate(host, SSLHostConfigCertificate.Type.UNDEFINED);
-        certificate.setCertificateKeystoreFile(keyStore().toString());
+        certificate.setCertificateKeystoreFile(keys);
         certificate.setCertificateKeystorePassword(PASSWORD);
         host.addCertificate(certificate);
         connector.addSslHostConfig(host);
@@ -146,16 +149,21 @@ final class TestServer implements AutoCloseable {
 
     static synchronized Path keyStore() throws Exception {
         if (keyStore == null) {
-            Path file = FOLDER.resolve("keys.p12");
-            var process = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "keytool").toString(),
-                "-genkeypair", "-keyalg", "EC", "-groupname", "secp256r1", "-alias", "server", "-keystore", file.toString(),
-                "-storepass", PASSWORD, "-dname", "CN=localhost", "-ext", "san=dns:localhost").inheritIO().start();
-            if (!process.waitFor(60, TimeUnit.SECONDS) || process.exitValue() != 0) {
-                throw new IOException("keytool made no key");
-            }
-            keyStore = file;
+            keyStore = keyStore("keys.p12", "dns:localhost");
         }
         return keyStore;
+    }
+
+    /** Makes another, with these names of the server. */
+    static Path keyStore(String fileName, String names) throws Exception {
+        Path file = FOLDER.resolve(fileName);
+        var process = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "keytool").toString(),
+            "-genkeypair", "-keyalg", "EC", "-groupname", "secp256r1", "-alias", "server", "-keystore", file.toString(),
+            "-storepass", PASSWORD, "-dname", "CN=localhost", "-ext", "san=" + names).inheritIO().start();
+        if (!process.waitFor(60, TimeUnit.SECONDS) || process.exitValue() != 0) {
+            throw new IOException("keytool made no key");
+        }
+        return file;
     }
 
     int port() {
