@@ -49,15 +49,20 @@ class HandshakeFlightTest {
         }
     }
 
-    /** Of one that goes on to a request, whose own one is among them. */
+    /** Of one that goes on to a request, whose own one is among them; of several the least, since a client's records may come one by one. */
     private static long eventsOfHandshake(TestServer server, String version) throws Exception {
         var pool = (WorkerPool) server.endpoint().getExecutor();
-        long before = pool.getCompletedTaskCount();
-        try (var socket = new TlsClient(version, server.port()).connect()) {
-            TlsClient.get(socket, "/", false);
-            TestServer.until("its worker is done", () -> pool.getSubmittedCount() == 0);
-            return pool.getCompletedTaskCount() - before;
+        long least = Long.MAX_VALUE;
+        for (int i = 0; i < 10; i++) {
+            long before = pool.getCompletedTaskCount();
+            try (var socket = new TlsClient(version, server.port()).connect()) {
+                TlsClient.get(socket, "/", false);
+                TestServer.until("its worker is done", () -> pool.getSubmittedCount() == 0);
+                least = Math.min(least, pool.getCompletedTaskCount() - before);
+            }
+            TestServer.until("it is gone", () -> server.endpoint().getConnections().isEmpty() && pool.getSubmittedCount() == 0);
         }
+        return least;
     }
 
     /** Its certificate alone does not fit the buffer of a channel. */

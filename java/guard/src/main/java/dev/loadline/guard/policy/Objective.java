@@ -12,10 +12,11 @@ import java.util.regex.Pattern;
  */
 public record Objective(double quantile, long nanos) {
     /**
-     * Of the time that the objective leaves, the share to aim at as delay; nobody begins at {@link Admission#LIMIT} times
-     * as much. The rest is for what the server does not see: the accept queue, the network, the client.
+     * Of the time that the objective leaves, the share to aim at as delay of who begins; nobody begins at {@link Admission#LIMIT} times
+     * as much. Who is in waits for half of it or less, with each reply. The rest is for tails, and for what the server does not see: the accept
+     * queue, the network, the client.
      */
-    static final double SHARE = 0.3;
+    static final double SHARE = 0.4;
     /** Delays have an exponential tail: this is {@code -ln(1 - 0.95)}. */
     private static final double TAIL_OF_P95 = -Math.log(0.05);
     private static final Pattern TEXT = Pattern.compile("p(\\d{2}(?:\\.\\d)?)\\s*=\\s*(\\d+(?:\\.\\d+)?)\\s*(ms|s)");

@@ -111,22 +111,22 @@ class DelayTest {
 
     @Test
     void the_target_follows_from_the_objective_and_what_service_takes() {
-        assertEquals(75 * MS, delay.targetNanos(), 1);
+        assertEquals(100 * MS, delay.targetNanos(), 1);
         for (int i = 0; i < 10; i++) {
             second(5, 0, 0, 50, 1);
         }
-        assertEquals(60 * MS, delay.targetNanos(), 0.1 * MS);
+        assertEquals(80 * MS, delay.targetNanos(), 0.1 * MS);
         for (int i = 0; i < 10; i++) {
             second(1, 0, 0, 5_000, 1);
         }
-        assertEquals(37.5 * MS, delay.targetNanos(), 1, "an objective that cannot be met");
+        assertEquals(50 * MS, delay.targetNanos(), 1, "an objective that cannot be met");
     }
 
     @Test
     void a_higher_percentile_leaves_less() {
-        assertEquals(75 * MS * Math.log(20) / Math.log(100), Objective.parse("p99=250ms").targetNanos(0), 1);
-        assertEquals(75 * MS, Objective.parse("p50=250ms").targetNanos(0), 1);
-        assertEquals(300 * MS, Objective.parse(" P95 = 1s").targetNanos(0), 1);
+        assertEquals(100 * MS * Math.log(20) / Math.log(100), Objective.parse("p99=250ms").targetNanos(0), 1);
+        assertEquals(100 * MS, Objective.parse("p50=250ms").targetNanos(0), 1);
+        assertEquals(400 * MS, Objective.parse(" P95 = 1s").targetNanos(0), 1);
     }
 
     @Test
