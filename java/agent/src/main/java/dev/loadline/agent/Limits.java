@@ -31,7 +31,7 @@ final class Limits {
     /** Objects to look into for an executor's worker, which is wrapped once by Tomcat's threads, twice by Netty's and XNIO's. */
     private static final int MOST_LOOKS = 8;
 
-    /** How pools say it: HikariCP; DBCP 2; Tomcat's; c3p0; H2's; Agroal. */
+    /** How pools say it: HikariCP; DBCP 2; Tomcat's and Druid's; c3p0; H2's; Agroal. */
     private static final String[] CONNECTIONS = {
         "getMaximumPoolSize", "getMaxTotal", "getMaxActive", "getMaxPoolSize", "getMaxConnections",
         "getConfiguration.connectionPoolConfiguration.maxSize",

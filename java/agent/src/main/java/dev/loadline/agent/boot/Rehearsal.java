@@ -335,6 +335,7 @@ public final class Rehearsal {
         int inner = JdbcProbes.poolWaitBegin(statement);
         JdbcProbes.poolWaitEnd(inner, statement);
         JdbcProbes.poolWaitEnd(wait, statement);
+        JdbcProbes.poolWaitEnd(JdbcProbes.poolWaitBegin(statement), statement); // whose name is known now
         int preparing = JdbcProbes.prepareBegin();
         inner = JdbcProbes.prepareBegin();
         JdbcProbes.prepareEnd(inner, statement, sql);

@@ -359,16 +359,35 @@ final class Rules {
         };
     }
 
+    /**
+     * Returns this, or a type of its own in place of it, as Druid's pool does: then the compiler has made a bridge, which has no probes.
+     */
+    private static ElementMatcher.Junction<MethodDescription> gives(String type) {
+        return new ElementMatcher.Junction.AbstractBase<>() {
+            @Override
+            public boolean matches(MethodDescription method) {
+                return method.getReturnType().asErasure().getName().equals(type)
+                        || !method.getDeclaringType().getDeclaredMethods()
+                                .filter(isBridge().and(named(method.getName())).and(returns(named(type))).and(takes(method))).isEmpty();
+            }
+        };
+    }
+
+    /** Takes the same arguments. */
+    private static ElementMatcher<MethodDescription> takes(MethodDescription other) {
+        return method -> method.getParameters().asTypeList().asErasures().equals(other.getParameters().asTypeList().asErasures());
+    }
+
     /** Rules by shape; those that find no method do nothing. */
     static final List<Rule> SHAPES = List.of(
             new Rule("chooseEngineServerAlias",
                     OF_OBJECT.and(named("chooseEngineServerAlias")).and(takesArguments(3)), TomcatAdvice.Key.class),
             new Rule("getConnection",
-                    OF_OBJECT.and(named("getConnection")).and(returns(named("java.sql.Connection"))),
+                    OF_OBJECT.and(named("getConnection")).and(gives("java.sql.Connection")),
                     JdbcAdvice.GetConnection.class),
             new Rule("prepareStatement",
                     OF_OBJECT.and(named("prepareStatement").or(named("prepareCall"))).and(takesArgument(0, String.class))
-                            .and(returns(named("java.sql.PreparedStatement").or(named("java.sql.CallableStatement")))),
+                            .and(gives("java.sql.PreparedStatement").or(gives("java.sql.CallableStatement"))),
                     JdbcAdvice.Prepare.class),
             new Rule("execute(String)",
                     OF_OBJECT.and(isExecute()).and(takesArgument(0, String.class)), JdbcAdvice.ExecuteText.class),
