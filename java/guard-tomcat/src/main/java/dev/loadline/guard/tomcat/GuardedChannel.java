@@ -260,6 +260,7 @@ final class GuardedChannel extends SecureNioChannel {
         SSLException failure = null;
         try {
             result = super.handshake(read, write);
+            // Also said where all has been written, and when it is done.
             while (result == SelectionKey.OP_WRITE && flush(netOutBuffer)) {
                 result = super.handshake(read, true);
             }

@@ -154,7 +154,7 @@ final class TestServer implements AutoCloseable {
         return keyStore;
     }
 
-    /** Makes another, with these names of the server. */
+    /** Makes one, with these names of the server, for {@code keys=FILE}. */
     static Path keyStore(String fileName, String names) throws Exception {
         Path file = FOLDER.resolve(fileName);
         var process = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "keytool").toString(),
