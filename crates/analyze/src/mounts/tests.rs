@@ -60,6 +60,33 @@ fn recording() -> Recording {
     r
 }
 
+/// Jetty's selectors are virtual threads that block their carriers, and serve in between.
+#[test]
+fn a_virtual_thread_that_never_leaves_its_carrier_has_its_states_all_along() {
+    let mut r = recording();
+    let k = &mut r.kernel[0];
+    k.waking(100 * MS, 21, 12)
+        .switch(101 * MS, 0, 0, LEFT_RUNNABLE, 21);
+    k.switch_in(112 * MS, 0, 21, LEFT_BLOCKED, 0, FUTEX, None);
+    let a = &mut r.agent;
+    a.event(21, 102 * MS, ev::SWITCH_TO, 77, 5, "handler-");
+    a.event(21, 102 * MS, ev::VISIT_BEGIN, 0, 9, "");
+    a.event(21, 110 * MS, ev::VISIT_END, 0, 9, "");
+    assert!(
+        states(&r, "handler-4")
+            .iter()
+            .all(|s| s.contains("unknown")),
+        "nobody says that mounts are told"
+    );
+    r.agent.event(0, MS, ev::MOUNT, 0, 0, "");
+    let told = states(&r, "handler-4");
+    assert!(
+        told.contains(&"101 112 running running ".to_owned()),
+        "{told:?}"
+    );
+    assert!(!told.iter().any(|s| s.contains("unknown")), "{told:?}");
+}
+
 #[test]
 fn a_virtual_threads_states_are_its_carriers_while_mounted_and_its_own_in_between() {
     let mut r = recording();

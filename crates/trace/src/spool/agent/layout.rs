@@ -188,7 +188,7 @@ pub mod kind {
     /// Its name is c, followed by the number b - 1 if b is not 0.
     pub const SWITCH_TO: u32 = 3;
     /// The virtual thread that the chunk speaks of is on this carrier from here on; what it parked for is over.
-    /// b as of UNPARKED.
+    /// b as of UNPARKED. Of no thread, when a recording begins: mounts are told from here on.
     pub const MOUNT: u32 = 4;
     /// It leaves the carrier; b = why, one of [`super::left`]. If it parks, a [`PARK`] says so just before.
     pub const UNMOUNT: u32 = 5;

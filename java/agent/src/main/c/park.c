@@ -213,6 +213,14 @@ static int set_mounts(jvmtiEventMode mode) {
            (*jvmti)->SetEventNotificationMode(jvmti, mode, (jvmtiEvent)unmount, NULL) == JVMTI_ERROR_NONE;
 }
 
+/* What is mounted all along has nothing else to tell that by: of no thread, it says that mounts are told from here on. */
+static void say_that_mounts_are_told(void) {
+    struct session *s = spool_session();
+    if (s != NULL) {
+        spool_emit_shared(s, MOUNT, 0, 0, 0);
+    }
+}
+
 static int start_virtual(JNIEnv *jni) {
     jclass type = (*jni)->FindClass(jni, "java/lang/VirtualThread");
     state_field = type == NULL ? NULL : (*jni)->GetFieldID(jni, type, "state", "I");
@@ -223,7 +231,11 @@ static int start_virtual(JNIEnv *jni) {
     for (int i = 0; i < STATE_COUNT; i++) {
         states[i] = state_constant(jni, type, STATE_NAMES[i]);
     }
-    return states[PARKING] >= 0 && set_mounts(JVMTI_ENABLE);
+    if (states[PARKING] < 0 || !set_mounts(JVMTI_ENABLE)) {
+        return 0;
+    }
+    say_that_mounts_are_told();
+    return 1;
 }
 
 /* ---- */

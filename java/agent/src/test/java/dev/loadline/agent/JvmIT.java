@@ -187,6 +187,7 @@ class JvmIT {
     @EnabledForJreRange(min = JRE.JAVA_21, disabledReason = "virtual threads came with Java 21")
     void a_virtual_thread_parks_under_its_own_id_whatever_its_carrier() throws Exception {
         Told told = record("virtual");
+        assertEquals(1, told.spool.where(e -> e.type() == Type.MOUNT && e.tid() == 0 && e.virtual() == 0).size(), "mounts are told");
         List<Event> its = told.spool.where(e -> e.virtual() == told.word(0) && e.type() != Type.SWITCH_TO);
         assertEquals(5, its.stream().filter(e -> e.type() == Type.PARK && MONITOR.equals(e.c())).count(), its::toString);
         assertEquals(0, its.stream().filter(e -> e.type() == Type.UNPARKED).count(), "it is not pinned");
