@@ -88,9 +88,19 @@ fn described(code: &str) -> Option<(&'static str, &'static str)> {
             "which handshakes of OpenSSL's connectors were resumed",
             "Tomcat asks its engines for their class, so that they cannot be hooked",
         ),
+        "jetty-queue" => (
+            "how long requests wait for a thread of Jetty's",
+            NOTHING_TO_HOOK,
+        ),
+        "jdk-connections" => (
+            "connections, handshakes and queues of the JDK's server",
+            NOTHING_TO_HOOK,
+        ),
+        "netty-tasks" => ("what executors do for requests of Netty", NOTHING_TO_HOOK),
+        "undertow-services" => ("services in Undertow", NOTHING_TO_HOOK),
         "server" => (
             "requests and connections",
-            "no NIO connector of a Tomcat 9, 10.1 or 11 was found to hook into; other servers have nothing to hook into",
+            "no server was found that can be hooked into: Tomcat 9, 10.1 and 11 with NIO, Jetty 12, Undertow 2, Netty 4, and the JDK's own",
         ),
         _ => return None, // of an agent that is newer than this recorder
     })
@@ -124,6 +134,36 @@ mod tests {
             "thrown away",
         ] {
             assert!(told[1].how_to_get.contains(way), "{way}: {told:?}");
+        }
+    }
+
+    #[test]
+    fn each_code_of_a_hook_is_described() {
+        let hooks = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("../../java/agent/src/main/java/dev/loadline/agent/hooks");
+        let mut codes = Vec::new();
+        for server in std::fs::read_dir(hooks)
+            .expect("the agent's sources")
+            .flatten()
+        {
+            for file in std::fs::read_dir(server.path())
+                .into_iter()
+                .flatten()
+                .flatten()
+            {
+                let text = std::fs::read_to_string(file.path()).expect("a source");
+                let Some(unseen) = text.split("Set<String> unseen()").nth(1) else {
+                    continue;
+                };
+                let method = unseen.split('}').next().unwrap_or_default();
+                codes.extend(method.split('"').skip(1).step_by(2).map(str::to_owned));
+            }
+        }
+        for code in ["openssl", "jetty-queue", "netty-tasks"] {
+            assert!(codes.iter().any(|c| c == code), "{code}: {codes:?}");
+        }
+        for code in &codes {
+            assert!(described(code).is_some(), "{code}");
         }
     }
 

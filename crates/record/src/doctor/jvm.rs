@@ -185,6 +185,7 @@ impl Found {
             Some(server) => format!("{server} has no probes of its own"),
             None => "no server that it knows is seen among its open jars".into(),
         };
+        let late = self.seen_late();
         let mut findings = vec![match self.tomcat.as_deref() {
             Some(version) if server::hooked(version) => Finding::yes(
                 WHAT,
@@ -198,6 +199,11 @@ impl Found {
             None if self.is_probed() && woven => Finding::yes(
                 WHAT,
                 "requests and connections; the agent was there at start",
+            ),
+            None if late.is_some() && !woven => Finding::partly(
+                WHAT,
+                format!("attached late, {}", late.unwrap_or_default()),
+                how.clone(),
             ),
             None if self.is_probed() => {
                 Finding::no(WHAT, "it is not seen when attached late", how.clone())
@@ -367,15 +373,27 @@ mod tests {
 
     #[test]
     fn servers_without_hooks_need_the_agent_at_start() {
-        let jetty = Found {
-            other: Some("Jetty 12.0.16".into()),
-            ..Found::default()
+        let of = |server: &str, woven| {
+            let found = Found {
+                other: Some(server.into()),
+                ..Found::default()
+            };
+            found.findings(7, woven, Some(17), Path::new("a.jar"))
         };
-        let of = |woven| jetty.findings(7, woven, Some(17), Path::new("a.jar"));
-        assert_eq!(of(true)[0].can, Can::Yes);
-        let late = of(false);
+        assert_eq!(of("Helidon 4.3.0", true)[0].can, Can::Yes);
+        let late = of("Helidon 4.3.0", false);
         assert_eq!(late[0].can, Can::No);
         assert!(late[0].remedy.contains("-javaagent:a.jar"), "{late:?}");
+        for server in [
+            "Jetty 12.0.16",
+            "Undertow 2.3.18.Final",
+            "Netty 4.1.130.Final",
+        ] {
+            assert_eq!(of(server, true)[0].can, Can::Yes);
+            let late = of(server, false);
+            assert_eq!(late[0].can, Can::Partly, "{server}");
+            assert!(late[0].remedy.contains("-javaagent:a.jar"), "{late:?}");
+        }
         let old = Found {
             other: Some("Jetty 11.0.25".into()),
             ..Found::default()

@@ -14,7 +14,7 @@ pub struct Found {
     pub hikari: bool,
 }
 
-/// Artifacts by which servers are told that have no hooks.
+/// Artifacts by which servers other than Tomcat are told.
 const OTHERS: [(&str, &str); 5] = [
     ("jetty-server-", "Jetty"),
     ("undertow-core-", "Undertow"),
@@ -30,6 +30,22 @@ const PROBED: [&str; 6] = [
     "gRPC 1.",
     "Netty 4.",
     JDK,
+];
+/// Of those, what hooks see of them.
+const HOOKED: [(&str, &str); 4] = [
+    (
+        "Jetty 12.",
+        "requests, services, connections and handshakes",
+    ),
+    (
+        "Undertow 2.",
+        "requests, their connections, and waits for a worker; no services",
+    ),
+    (
+        "Netty 4.",
+        "connections, handshakes and requests; not what executors do for them",
+    ),
+    (JDK, "requests and services; no connections and queues"),
 ];
 const HELIDON: &str = "Helidon";
 /// The JDK's own, which has no jar but a thread.
@@ -51,6 +67,15 @@ impl Found {
     pub fn is_probed(&self) -> bool {
         let other = self.other.as_deref().unwrap_or_default();
         PROBED.iter().any(|server| other.starts_with(server))
+    }
+
+    /// What hooks see of a server other than Tomcat, if anything.
+    pub fn seen_late(&self) -> Option<&'static str> {
+        let other = self.other.as_deref()?;
+        let mut hooked = HOOKED.iter();
+        hooked
+            .find(|(server, _)| other.starts_with(server))
+            .map(|&(_, sees)| sees)
     }
 
     /// Takes a jar into account, by its name: `tomcat-embed-core-10.1.43.jar`.

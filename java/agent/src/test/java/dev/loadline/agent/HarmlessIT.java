@@ -27,6 +27,7 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What attaching, recording and leaving do to a program. */
 class HarmlessIT {
@@ -170,25 +171,37 @@ class HarmlessIT {
     @EnumSource(Way.class)
     void recordings_that_follow_each_other_leave_nothing_behind(Way way) throws Exception {
         try (Target target = WebTarget.start(11, "Nio", "TLSv1.3", way.options())) {
-            int port = Integer.parseInt(target.tell("start"));
-            String[] first = null;
-            String[] last = null;
-            for (int i = 0; i < 10; i++) {
-                try (TestRecorder recorder = way.recorder()) {
-                    recorder.record(target.pid());
-                    visit(port);
-                    recorder.stop();
-                }
-                Thread.sleep(100); // the agent's own thread ends
-                last = target.tell("usage").split(" ");
-                first = i == 2 ? last : first; // what loads once has loaded
+            recordAgainAndAgain(target, way, 10);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(classes = {JettyWeb.class, NettyWeb.class})
+    void recordings_of_other_servers_by_hooks_do_so_too(Class<? extends Program> server) throws Exception {
+        try (Target target = WebTarget.start(server, "TLSv1.3")) {
+            recordAgainAndAgain(target, Way.HOOKS, 6);
+        }
+    }
+
+    private static void recordAgainAndAgain(Target target, Way way, int times) throws Exception {
+        int port = Integer.parseInt(target.tell("start"));
+        String[] first = null;
+        String[] last = null;
+        for (int i = 0; i < times; i++) {
+            try (TestRecorder recorder = way.recorder()) {
+                recorder.record(target.pid());
+                visit(port);
+                assertFalse(recorder.stop().of(Type.REQUEST).isEmpty());
             }
-            for (int figure = 0; figure < last.length; figure++) {
-                int more = Integer.parseInt(last[figure]) - Integer.parseInt(first[figure]);
-                // Reflection makes a class for a field or method that was used often, once.
-                assertTrue(more <= (figure == 0 ? 20 : 1), "classes, threads, descriptors: "
-                        + String.join(" ", first) + " then " + String.join(" ", last));
-            }
+            Thread.sleep(100); // the agent's own thread ends
+            last = target.tell("usage").split(" ");
+            first = i == 2 ? last : first; // what loads once has loaded
+        }
+        for (int figure = 0; figure < last.length; figure++) {
+            int more = Integer.parseInt(last[figure]) - Integer.parseInt(first[figure]);
+            // Reflection makes a class for a field or method that was used often, once.
+            assertTrue(more <= (figure == 0 ? 20 : 1), "classes, threads, descriptors: "
+                    + String.join(" ", first) + " then " + String.join(" ", last));
         }
     }
 

@@ -24,6 +24,7 @@ import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import javax.net.ssl.SSLContext;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -66,6 +67,40 @@ class JdkServerIT {
                 assertEquals(List.of("GET /fails"), failed.texts(Type.REQUEST));
                 assertEquals(0, failed.count(Type.REQUEST_END), "it was not answered");
                 assertEquals(1, failed.count(Type.CONN_CLOSE));
+            }
+        }
+    }
+
+    /** Twice: a server is as it was when a recording has ended. */
+    @Test
+    void hooks_tell_of_requests_and_leave_nothing_behind() throws Exception {
+        try (Target target = Target.start(JdkWeb.class)) {
+            int port = Integer.parseInt(target.tell("start"));
+            HttpClient client = HttpClient.newHttpClient();
+            assertEquals(200, get(client, port, "/hello"));
+            String unhooked = target.tell("filters");
+            for (int round = 0; round < 2; round++) {
+                try (TestRecorder recorder = Way.HOOKS.recorder()) {
+                    recorder.record(target.pid());
+                    assertNotEquals(unhooked, target.tell("filters"));
+                    for (String path : List.of("/hello?x=1", "/empty", "/chunks", "/later", "/hello/2")) {
+                        get(client, port, path);
+                    }
+                    Thread.sleep(100); // it is done with the last
+                    Spool spool = recorder.stop();
+                    assertEquals("", spool.message);
+                    assertEquals(List.of("GET /hello", "GET /empty", "GET /chunks", "GET /later", "GET /hello/2"),
+                            spool.of(Type.REQUEST).stream().map(Event::c).toList());
+                    assertEquals(List.of(200L, 204L, 200L, 202L, 200L), spool.of(Type.STATUS).stream().map(Event::b).toList());
+                    assertEquals(5, spool.of(Type.REQUEST_END).size());
+                    assertEquals(List.of("/hello", "/empty", "/chunks", "/later", "/hello"),
+                            spool.of(Type.SERVICE_BEGIN).stream().map(Event::c).toList());
+                    assertEquals(5, spool.of(Type.SERVICE_END).size());
+                    assertEquals(spool.of(Type.VISIT_BEGIN).size(), spool.of(Type.VISIT_END).size());
+                    long asked = spool.of(Type.REQUEST).get(3).ts();
+                    assertTrue(spool.of(Type.REQUEST_END).get(3).ts() - asked >= 50_000_000, "over when another has answered");
+                }
+                assertEquals(unhooked, target.tell("filters"));
             }
         }
     }

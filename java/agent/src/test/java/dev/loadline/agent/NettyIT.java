@@ -1,6 +1,7 @@
 package dev.loadline.agent;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.loadline.agent.boot.Type;
@@ -30,7 +31,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** The server level in Netty, by probes. */
 class NettyIT {
     @ParameterizedTest
-    @CsvSource({"REDEFINE, TLSv1.3", "START, TLSv1.2"})
+    @CsvSource({"REDEFINE, TLSv1.3", "START, TLSv1.2", "HOOKS, TLSv1.2", "HOOKS, TLSv1.3"})
     void requests_last_until_their_response_is_out_whoever_answers(Way way, String tls) throws Exception {
         try (Target target = WebTarget.start(NettyWeb.class, tls, way.options()); TestRecorder recorder = way.recorder()) {
             TwoClients told = TwoClients.visit(target, recorder, "200 /hello?x=1", "202 /later", "200 /parts", "404 /nothing");
@@ -48,8 +49,36 @@ class NettyIT {
         }
     }
 
+    /** A server that was there before the recording, with a connection, is as it was afterwards, and can be recorded again. */
+    @Test
+    void hooks_leave_nothing_behind() throws Exception {
+        try (Target target = WebTarget.start(NettyWeb.class, "TLSv1.3")) {
+            int port = Integer.parseInt(target.tell("start"));
+            HttpsClient before = new HttpsClient(HttpsClient.newContext(), port);
+            assertEquals(200, before.get("/hello"));
+            String unhooked = target.tell("handlers");
+            for (int round = 0; round < 2; round++) {
+                try (TestRecorder recorder = Way.HOOKS.recorder(); HttpsClient during = new HttpsClient(HttpsClient.newContext(), port)) {
+                    recorder.record(target.pid());
+                    assertEquals(200, before.get("/hello"));
+                    assertEquals(200, during.get("/hello"));
+                    assertNotEquals(unhooked, target.tell("handlers"));
+                    Thread.sleep(200); // it is done with the last
+                    Spool spool = recorder.stop();
+                    assertEquals(List.of("GET /hello", "GET /hello"), spool.of(Type.REQUEST).stream().map(Event::c).toList());
+                    assertEquals(2, spool.of(Type.REQUEST_END).size());
+                    assertEquals(200, during.get("/hello"), "one that began while hooks were in serves on");
+                }
+                Thread.sleep(200); // the server sees the client's close
+                assertEquals(unhooked, target.tell("handlers"));
+            }
+            assertEquals(200, before.get("/hello"));
+            before.close();
+        }
+    }
+
     @ParameterizedTest
-    @EnumSource(value = Way.class, names = {"REDEFINE", "START"})
+    @EnumSource(Way.class)
     void each_stream_of_http_2_is_a_request(Way way) throws Exception {
         try (Target target = WebTarget.start(NettyWeb.class, "TLSv1.3", way.options()); TestRecorder recorder = way.recorder()) {
             int port = Integer.parseInt(target.tell("start"));

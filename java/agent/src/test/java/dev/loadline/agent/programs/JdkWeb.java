@@ -16,6 +16,7 @@ import java.nio.charset.StandardCharsets;
 import java.security.KeyStore;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.stream.Collectors;
 import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SSLContext;
 
@@ -23,6 +24,7 @@ import javax.net.ssl.SSLContext;
 public final class JdkWeb extends Program {
     private static final char[] PASSWORD = "changeit".toCharArray();
 
+    private HttpContext hello;
     private final ExecutorService others = Executors.newSingleThreadExecutor();
 
     public static void main(String[] arguments) throws Exception {
@@ -44,13 +46,15 @@ public final class JdkWeb extends Program {
                 secure.setHttpsConfigurator(new HttpsConfigurator(keys()));
                 secure.setExecutor(Executors.newFixedThreadPool(2));
                 return serve(secure);
+            case "filters":
+                return hello.getFilters().stream().map(filter -> filter.getClass().getName()).collect(Collectors.joining());
             default:
                 throw new IllegalArgumentException(command);
         }
     }
 
     private String serve(HttpServer server) {
-        HttpContext hello = server.createContext("/hello", exchange -> answer(exchange, 200, "hello"));
+        hello = server.createContext("/hello", exchange -> answer(exchange, 200, "hello"));
         hello.getFilters().add(new Door());
         hello.getFilters().add(new Door());
         server.createContext("/empty", exchange -> exchange.sendResponseHeaders(204, -1));

@@ -37,13 +37,16 @@ import java.io.InputStream;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.security.KeyStore;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
 import javax.net.ssl.KeyManagerFactory;
 import kotlin.Unit;
 import kotlinx.coroutines.BuildersKt;
@@ -56,7 +59,7 @@ import org.jboss.resteasy.reactive.spi.ThreadSetupAction;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 
-/** Netty with HTTPS on a free port, HTTP/2 for those who want it. System properties: web.tls, web.keystore. */
+/** Netty with HTTPS on a free port, HTTP/2 for those who want it. System properties: web.tls, web.keystore. Told {@code handlers}, it says what its pipelines have. */
 public final class NettyWeb extends Program {
     private static final char[] PASSWORD = "changeit".toCharArray();
     private static final int LONGEST = 1 << 16;
@@ -65,8 +68,14 @@ public final class NettyWeb extends Program {
         new NettyWeb().serve();
     }
 
+    private final Set<Channel> open = ConcurrentHashMap.newKeySet();
+
     @Override
     protected String handle(String command) throws Exception {
+        if (command.equals("handlers")) {
+            open.removeIf(channel -> !channel.isOpen());
+            return open.stream().map(channel -> channel.pipeline().names().toString()).sorted().collect(Collectors.joining());
+        }
         if (!command.equals("start")) {
             throw new IllegalArgumentException(command);
         }
@@ -90,10 +99,12 @@ public final class NettyWeb extends Program {
                 .childHandler(new ChannelInitializer<SocketChannel>() {
                     @Override
                     protected void initChannel(SocketChannel channel) {
+                        open.add(channel);
                         channel.pipeline().addLast(tls.newHandler(channel.alloc()), new Negotiated());
                     }
                 })
                 .bind("127.0.0.1", 0).sync().channel();
+        open.add(server);
         return Integer.toString(((InetSocketAddress) server.localAddress()).getPort());
     }
 

@@ -6,14 +6,18 @@ import io.undertow.Undertow;
 import io.undertow.UndertowOptions;
 import io.undertow.server.HttpHandler;
 import io.undertow.server.HttpServerExchange;
+import io.undertow.server.OpenListener;
 import io.undertow.server.handlers.PathHandler;
+import io.undertow.server.protocol.http2.Http2UpgradeHandler;
 import io.undertow.servlet.Servlets;
 import io.undertow.servlet.api.DeploymentManager;
 import jakarta.servlet.http.HttpServlet;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
+import java.lang.reflect.Field;
 import java.net.InetSocketAddress;
+import java.util.List;
 
 /** Undertow on a free port: handlers that answer at once, by a worker, and from another thread; and a servlet. */
 public final class UndertowWeb extends Program {
@@ -28,13 +32,33 @@ public final class UndertowWeb extends Program {
                 return serve(pages(), true);
             case "self":
                 return serve(new Itself(), false);
+            case "root":
+                HttpHandler root = root();
+                return root.getClass().getName() + (root instanceof Http2UpgradeHandler ? " " + next(root) : "");
             default:
                 throw new IllegalArgumentException(command);
         }
     }
 
-    private static String serve(HttpHandler root, boolean http2) {
-        Undertow server = Undertow.builder().addHttpListener(0, "127.0.0.1").setServerOption(UndertowOptions.ENABLE_HTTP2, http2)
+    /** The handler of the one port there is. */
+    private HttpHandler root() throws ReflectiveOperationException {
+        Field channels = Undertow.class.getDeclaredField("listenerInfo");
+        channels.setAccessible(true);
+        Field listener = Undertow.ListenerInfo.class.getDeclaredField("openListener");
+        listener.setAccessible(true);
+        return ((OpenListener) listener.get(((List<?>) channels.get(server)).get(0))).getRootHandler();
+    }
+
+    private static Class<?> next(HttpHandler upgrades) throws ReflectiveOperationException {
+        Field next = Http2UpgradeHandler.class.getDeclaredField("next");
+        next.setAccessible(true);
+        return next.get(upgrades).getClass();
+    }
+
+    private Undertow server;
+
+    private String serve(HttpHandler root, boolean http2) {
+        server = Undertow.builder().addHttpListener(0, "127.0.0.1").setServerOption(UndertowOptions.ENABLE_HTTP2, http2)
                 .setHandler(root).build();
         server.start();
         return Integer.toString(((InetSocketAddress) server.getListenerInfo().get(0).getAddress()).getPort());

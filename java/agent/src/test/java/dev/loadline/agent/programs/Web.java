@@ -9,10 +9,7 @@ import jakarta.servlet.DispatcherType;
 import jakarta.servlet.http.HttpServlet;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
-import java.io.File;
 import java.io.IOException;
-import java.lang.management.ClassLoadingMXBean;
-import java.lang.management.ManagementFactory;
 import java.lang.reflect.Field;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -59,8 +56,6 @@ public final class Web extends Program {
                 return work();
             case "parts":
                 return parts();
-            case "usage":
-                return usage();
             default:
                 throw new IllegalArgumentException(command);
         }
@@ -146,16 +141,6 @@ public final class Web extends Program {
             text.append(valve.getClass().getName()).append(' ');
         }
         return text.append(tomcat.getConnector().getProperty("currentThreadCount")).toString();
-    }
-
-    /** Classes loaded after a collection, threads, and descriptors. */
-    private static String usage() {
-        for (int i = 0; i < 3; i++) {
-            System.gc();
-        }
-        ClassLoadingMXBean classes = ManagementFactory.getClassLoadingMXBean();
-        String[] descriptors = new File("/proc/self/fd").list();
-        return classes.getLoadedClassCount() + " " + Thread.activeCount() + " " + descriptors.length;
     }
 
     private static Object field(Object object, String name) throws ReflectiveOperationException {

@@ -1,0 +1,90 @@
+package dev.loadline.agent.hooks.netty;
+
+import dev.loadline.agent.boot.ServerProbes;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.ChannelPipeline;
+import io.netty.handler.ssl.SslHandler;
+import javax.net.ssl.SSLEngine;
+
+/** First in the pipeline of a channel that was accepted: tells when it opens and closes, of its handshake, and of visits to it. */
+final class RecordedChannel extends ChannelInboundHandlerAdapter {
+    private static final long SECOND_MILLIS = 1000;
+    /** Netty's parts come in jars of their own. */
+    private static final boolean HTTP_2 = isBeside("io.netty.handler.codec.http2.Http2FrameCodec");
+
+    private final long openedMillis = System.currentTimeMillis();
+    private SslHandler tls;
+    private boolean handshakeDone;
+    private boolean speaksHttp;
+
+    @Override
+    public void channelActive(ChannelHandlerContext context) {
+        ServerProbes.connectionOpen(context.channel(), context.channel().remoteAddress());
+        ChannelPipeline pipeline = context.pipeline();
+        if (pipeline.firstContext() != context) { // what initialized it has put something before
+            pipeline.addFirst(new RecordedChannel());
+            pipeline.remove(this);
+        }
+        context.fireChannelActive();
+    }
+
+    @Override
+    public void channelInactive(ChannelHandlerContext context) {
+        ServerProbes.connectionClose(context.channel());
+        context.fireChannelInactive();
+    }
+
+    @Override
+    public void channelRead(ChannelHandlerContext context, Object read) {
+        long visit = ServerProbes.loopVisitBegin(context.channel());
+        try {
+            if (!handshakeDone) {
+                handshake(context.pipeline());
+            }
+            speaksHttp = speaksHttp || hears(context.pipeline());
+            context.fireChannelRead(read);
+        } finally {
+            ServerProbes.visitEnd(visit);
+        }
+    }
+
+    /** Whether there is a codec of HTTP in a pipeline: if so, what is told of is heard behind it. */
+    static boolean hears(ChannelPipeline pipeline) {
+        return Messages.into(pipeline) || HTTP_2 && Streams.into(pipeline);
+    }
+
+    private static boolean isBeside(String className) {
+        try {
+            Class.forName(className, false, RecordedChannel.class.getClassLoader());
+            return true;
+        } catch (ClassNotFoundException without) {
+            return false;
+        }
+    }
+
+    private void handshake(ChannelPipeline pipeline) {
+        if (tls == null) {
+            tls = pipeline.get(SslHandler.class);
+            if (tls == null) {
+                handshakeDone = speaksHttp; // without TLS
+                return;
+            }
+            pipeline.addAfter(pipeline.context(tls).name(), null, new Plain());
+            tls.handshakeFuture().addListener(handshake -> {
+                handshakeDone = true;
+                ServerProbes.engineIsDone(handshake.isSuccess(), handshake.isSuccess() && isFull(tls.engine()));
+            });
+        }
+        if (!handshakeDone) {
+            ServerProbes.engineShakesHands();
+        }
+    }
+
+    /** A resumed session keeps the time at which it was created, which OpenSSL tells in seconds. */
+    private boolean isFull(SSLEngine engine) {
+        boolean inSeconds = engine.getClass().getName().contains("OpenSsl");
+        long created = engine.getSession().getCreationTime();
+        return created >= (inSeconds ? openedMillis / SECOND_MILLIS * SECOND_MILLIS : openedMillis);
+    }
+}

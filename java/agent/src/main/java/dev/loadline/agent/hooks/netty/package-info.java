@@ -1,0 +1,8 @@
+/**
+ * Hooks in Netty 4, and so in what is made of it, defined beside it: handlers in the pipelines of channels that serve HTTP.
+ *
+ * <p>A server's channel gets a handler that gives one to each channel that it accepts. That one stands first, so that what it passes
+ * on is a visit; and gives the pipeline another behind its codec of HTTP/1.1 or of HTTP/2's frames, once there is one, that sees requests
+ * and their responses. Pipelines are changed on their event loops only. Not seen is what executors do for a request.
+ */
+package dev.loadline.agent.hooks.netty;
