@@ -32,8 +32,12 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** What attaching, recording and leaving do to a program. */
 class HarmlessIT {
     private static void visit(int port) throws Exception {
+        visit(port, "/items");
+    }
+
+    private static void visit(int port, String path) throws Exception {
         HttpsClient client = new HttpsClient(HttpsClient.newContext(), port);
-        assertEquals(200, client.get("/items"));
+        assertEquals(200, client.get(path));
         client.close();
     }
 
@@ -171,7 +175,7 @@ class HarmlessIT {
     @EnumSource(Way.class)
     void recordings_that_follow_each_other_leave_nothing_behind(Way way) throws Exception {
         try (Target target = WebTarget.start(11, "Nio", "TLSv1.3", way.options())) {
-            recordAgainAndAgain(target, way, 10);
+            recordAgainAndAgain(target, way, 10, "/items");
         }
     }
 
@@ -179,18 +183,18 @@ class HarmlessIT {
     @ValueSource(classes = {JettyWeb.class, NettyWeb.class})
     void recordings_of_other_servers_by_hooks_do_so_too(Class<? extends Program> server) throws Exception {
         try (Target target = WebTarget.start(server, "TLSv1.3")) {
-            recordAgainAndAgain(target, Way.HOOKS, 6);
+            recordAgainAndAgain(target, Way.HOOKS, 6, "/hello");
         }
     }
 
-    private static void recordAgainAndAgain(Target target, Way way, int times) throws Exception {
+    private static void recordAgainAndAgain(Target target, Way way, int times, String path) throws Exception {
         int port = Integer.parseInt(target.tell("start"));
         String[] first = null;
         String[] last = null;
         for (int i = 0; i < times; i++) {
             try (TestRecorder recorder = way.recorder()) {
                 recorder.record(target.pid());
-                visit(port);
+                visit(port, path);
                 assertFalse(recorder.stop().of(Type.REQUEST).isEmpty());
             }
             Thread.sleep(100); // the agent's own thread ends
