@@ -105,6 +105,23 @@ class JdkServerIT {
         }
     }
 
+    @Test
+    void hooks_tell_of_requests_behind_tls() throws Exception {
+        try (Target target = WebTarget.start(JdkWeb.class, "TLSv1.3"); TestRecorder recorder = Way.HOOKS.recorder()) {
+            int port = Integer.parseInt(target.tell("tls"));
+            recorder.record(target.pid());
+            try (HttpsClient client = new HttpsClient(HttpsClient.newContext(), port)) {
+                assertEquals(200, client.get("/hello"));
+                assertEquals(200, client.get("/hello"));
+            }
+            Thread.sleep(100); // it is done with the last
+            Spool spool = recorder.stop();
+            assertEquals("", spool.message);
+            assertEquals(List.of("GET /hello", "GET /hello"), spool.of(Type.REQUEST).stream().map(Event::c).toList());
+            assertEquals(2, spool.of(Type.REQUEST_END).size());
+        }
+    }
+
     @ParameterizedTest
     @EnumSource(value = Way.class, names = "START")
     void one_thread_may_do_it_all(Way way) throws Exception {

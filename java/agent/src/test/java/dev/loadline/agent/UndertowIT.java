@@ -6,12 +6,14 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.loadline.agent.boot.Type;
 import dev.loadline.agent.programs.UndertowWeb;
+import dev.loadline.agent.testing.HttpsClient;
 import dev.loadline.agent.testing.Spool;
 import dev.loadline.agent.testing.Spool.Event;
 import dev.loadline.agent.testing.Story;
 import dev.loadline.agent.testing.Target;
 import dev.loadline.agent.testing.TestRecorder;
 import dev.loadline.agent.testing.Way;
+import dev.loadline.agent.testing.WebTarget;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -112,6 +114,38 @@ class UndertowIT {
             }
             assertEquals(202, get(before, port, "/later").statusCode());
         }
+    }
+
+    /** A client chooses the protocol in its handshake there: each has a listener of its own. */
+    @ParameterizedTest
+    @EnumSource(value = Way.class, names = {"START", "HOOKS"})
+    void behind_tls_both_protocols_are_told(Way way) throws Exception {
+        try (Target target = WebTarget.start(UndertowWeb.class, "TLSv1.3", way.options()); TestRecorder recorder = way.recorder()) {
+            int port = Integer.parseInt(target.tell("tls"));
+            HttpsClient before = new HttpsClient(HttpsClient.newContext(), port);
+            assertEquals(200, before.get("/hello"));
+            recorder.record(target.pid());
+            assertEquals(200, before.get("/hello"));
+            HttpClient streams = HttpClient.newBuilder().sslContext(HttpsClient.newContext()).build();
+            assertEquals(200, stream(streams, port, "/worker"));
+            assertEquals(202, stream(streams, port, "/later"));
+            Thread.sleep(200); // it is done with the last
+            Spool spool = recorder.stop();
+            assertEquals("", spool.message);
+            assertEquals(List.of("GET /hello", "GET /worker", "GET /later"), spool.of(Type.REQUEST).stream().map(Event::c).toList());
+            assertEquals(List.of(200L, 200L, 202L), spool.of(Type.STATUS).stream().map(Event::b).toList());
+            assertEquals(3, spool.of(Type.REQUEST_END).size());
+            assertEquals(200, before.get("/hello"));
+            assertEquals(200, stream(streams, port, "/hello"), "as before it");
+            before.close();
+        }
+    }
+
+    private static int stream(HttpClient client, int port, String path) throws Exception {
+        HttpRequest request = HttpRequest.newBuilder(URI.create("https://localhost:" + port + path)).build();
+        HttpResponse<Void> response = client.send(request, HttpResponse.BodyHandlers.discarding());
+        assertEquals(HttpClient.Version.HTTP_2, response.version());
+        return response.statusCode();
     }
 
     @ParameterizedTest

@@ -10,8 +10,8 @@
  * nothing of its own; where something else was put over a hook meanwhile, it stays; what hooks
  * cannot see is said ({@link dev.loadline.agent.hooks.Hooks#coverage()}).
  *
- * <p>Servers and pools are found from the threads that every JVM shows: what a thread runs leads to
- * the acceptor's endpoint and to the housekeeper's pool. Embedded Tomcats have no JMX, and to walk
+ * <p>Servers and pools are found from the threads that every JVM shows ({@code Places}): what a thread runs leads to
+ * Tomcat's endpoint, Jetty's connectors, Netty's channels, a pool. Embedded servers have no JMX, and to walk
  * the heap would stop the program.
  */
 package dev.loadline.agent.hooks;

@@ -87,7 +87,8 @@ public final class JdkWeb extends Program {
         exchange.getResponseBody().close();
     }
 
-    private static SSLContext keys() throws Exception {
+    /** With the key of the system property web.keystore. */
+    static SSLContext keys() throws Exception {
         KeyStore store = KeyStore.getInstance("PKCS12");
         try (InputStream in = new FileInputStream(System.getProperty("web.keystore"))) {
             store.load(in, PASSWORD);

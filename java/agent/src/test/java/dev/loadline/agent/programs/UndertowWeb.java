@@ -30,6 +30,11 @@ public final class UndertowWeb extends Program {
         switch (command) {
             case "start":
                 return serve(pages(), true);
+            case "tls":
+                server = Undertow.builder().addHttpsListener(0, "127.0.0.1", JdkWeb.keys())
+                        .setServerOption(UndertowOptions.ENABLE_HTTP2, true).setHandler(pages()).build();
+                server.start();
+                return port();
             case "self":
                 return serve(new Itself(), false);
             case "root":
@@ -61,6 +66,10 @@ public final class UndertowWeb extends Program {
         server = Undertow.builder().addHttpListener(0, "127.0.0.1").setServerOption(UndertowOptions.ENABLE_HTTP2, http2)
                 .setHandler(root).build();
         server.start();
+        return port();
+    }
+
+    private String port() {
         return Integer.toString(((InetSocketAddress) server.getListenerInfo().get(0).getAddress()).getPort());
     }
 

@@ -44,8 +44,8 @@ public final class HikariPoolHook implements Hook {
     }
 
     /** Puts the hooks into a pool: called by name. */
-    public static Hook into(Object pool, Hooks.Opener opener) throws ReflectiveOperationException {
-        opener.open(HikariPool.class);
+    public static Hook into(Object pool, Hooks.Access access) throws ReflectiveOperationException {
+        access.open(HikariPool.class);
         HikariPoolHook hook = new HikariPoolHook((HikariPool) pool);
         Fields.replace(pool, TRACKER, hook.tracker, hook.recordedTracker);
         Fields.replace(pool, LOCK, hook.lock, hook.recordedLock);

@@ -20,7 +20,7 @@ public final class JdkServer implements Hook {
     }
 
     /** Puts the hooks into a server: called by name. */
-    public static Hook into(Object server, Hooks.Opener opener) throws ReflectiveOperationException {
+    public static Hook into(Object server, Hooks.Access access) throws ReflectiveOperationException {
         JdkServer hook = new JdkServer(Fields.get(server, "contexts"), new RequestFilter(server.getClass().getClassLoader()));
         hook.put();
         return hook;

@@ -1,5 +1,6 @@
 package dev.loadline.agent.hooks.jetty;
 
+import dev.loadline.agent.boot.ServerProbes;
 import dev.loadline.agent.hooks.Fields;
 import dev.loadline.agent.hooks.Hook;
 import dev.loadline.agent.hooks.Hooks;
@@ -27,7 +28,7 @@ public final class JettyServer implements Hook {
     private static final String SERVLETS = ".servlet.ServletContextHandler";
 
     private final Server server;
-    private final Hooks.Opener opener;
+    private final Hooks.Access access;
     private final RecordedHandler handler;
     private final Closes closes = new Closes();
     /** What makes connections now. */
@@ -36,16 +37,16 @@ public final class JettyServer implements Hook {
     /** What waits for threads now, by pool. */
     private final Map<Executor, RecordedJobs> queues = new IdentityHashMap<>();
 
-    private JettyServer(Server server, Hooks.Opener opener) {
+    private JettyServer(Server server, Hooks.Access access) {
         this.server = server;
-        this.opener = opener;
+        this.access = access;
         handler = new RecordedHandler(server.getHandler());
     }
 
     /** Puts the hooks into a server: called by name. */
-    public static Hook into(Object server, Hooks.Opener opener) throws ReflectiveOperationException {
-        opener.open(Server.class);
-        JettyServer hook = new JettyServer((Server) server, opener);
+    public static Hook into(Object server, Hooks.Access access) throws ReflectiveOperationException {
+        access.open(Server.class);
+        JettyServer hook = new JettyServer((Server) server, access);
         try {
             Fields.replace(server, "_handler", hook.handler.getHandler(), hook.handler);
             hook.look();
@@ -74,7 +75,7 @@ public final class JettyServer implements Hook {
         }
         for (ContextHandler context : server.getDescendants(ContextHandler.class)) {
             if (!services.containsKey(context) && hasServlets(context.getClass())) {
-                EventListener listener = (EventListener) opener
+                EventListener listener = (EventListener) access
                         .beside(context.getClass(), "servlet.", "ServiceListener").getConstructor().newInstance();
                 services.put(context, listener);
                 context.addEventListener(listener);
@@ -102,9 +103,12 @@ public final class JettyServer implements Hook {
     @SuppressWarnings("unchecked")
     private void queue(Executor pool) throws ReflectiveOperationException {
         if (Fields.mayBeFinal() && pool instanceof QueuedThreadPool && !queues.containsKey(pool)) {
-            RecordedJobs recorded = new RecordedJobs((BlockingQueue<Runnable>) Fields.get(pool, JOBS));
-            queues.put(pool, recorded);
-            Fields.replace(pool, JOBS, recorded.jobs, recorded);
+            BlockingQueue<Runnable> jobs = (BlockingQueue<Runnable>) Fields.get(pool, JOBS);
+            if (!(jobs instanceof RecordedJobs)) { // else another server has the same pool, and has seen to it
+                RecordedJobs recorded = new RecordedJobs(jobs);
+                queues.put(pool, recorded);
+                Fields.replace(pool, JOBS, jobs, recorded);
+            }
         }
     }
 
@@ -165,7 +169,7 @@ public final class JettyServer implements Hook {
         public void onClosed(Connection connection) {
             EndPoint socket = socket(connection.getEndPoint());
             if (socket.getConnection() == connection && !socket.isOpen()) {
-                RecordedEndPoint.closed(socket);
+                ServerProbes.connectionClose(socket);
             }
         }
     }

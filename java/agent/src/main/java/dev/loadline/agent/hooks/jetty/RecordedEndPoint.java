@@ -23,8 +23,13 @@ final class RecordedEndPoint extends ProxyConnectionFactory.ProxyEndPoint implem
         ServerProbes.connectionOpen(socket, socket.getRemoteSocketAddress());
     }
 
-    static void closed(EndPoint socket) {
-        ServerProbes.connectionClose(socket);
+    /** Whether a connection is on one of these, perhaps with others, as for a proxy's header, in between. */
+    static boolean isUnder(Connection connection) {
+        EndPoint at = connection == null ? null : connection.getEndPoint();
+        while (at instanceof EndPoint.Wrapper && !(at instanceof RecordedEndPoint)) {
+            at = ((EndPoint.Wrapper) at).unwrap();
+        }
+        return at instanceof RecordedEndPoint;
     }
 
     @Override

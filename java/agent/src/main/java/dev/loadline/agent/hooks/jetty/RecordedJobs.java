@@ -30,7 +30,7 @@ final class RecordedJobs extends AbstractQueue<Runnable> implements BlockingQueu
         }
         EndPoint socket = socket(job);
         // The pool may be a client's as well.
-        if (socket != null && socket.getConnection() != null && socket.getConnection().getEndPoint() instanceof RecordedEndPoint) {
+        if (socket != null && RecordedEndPoint.isUnder(socket.getConnection())) {
             ServerProbes.queued(socket, true);
         }
     }

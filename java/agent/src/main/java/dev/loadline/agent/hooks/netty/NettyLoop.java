@@ -15,6 +15,7 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.RejectedExecutionException;
@@ -25,31 +26,34 @@ import java.util.concurrent.TimeoutException;
 public final class NettyLoop implements Hook {
     private static final String CHANNEL = "io.netty.channel.Channel";
     /** How long a loop that is busy with something else is waited for; it does what it was asked for later, then. */
-    private static final long PATIENCE_MILLIS = 500;
+    private static final long PATIENCE_MILLIS = 50;
     /** How often a loop is woken to see whether it serves now. */
     private static final long REST_NANOS = TimeUnit.SECONDS.toNanos(10);
     private static final List<Class<? extends ChannelHandler>> OURS =
             List.of(Accepts.class, RecordedChannel.class, Plain.class, Messages.class, Streams.class);
 
     private final SingleThreadEventLoop loop;
-    private final Hooks.Opener opener;
+    private final Hooks.Access access;
     private volatile boolean serves;
     private long looked = System.nanoTime();
+    /** What the loop was asked for last. */
+    private FutureTask<Void> asked;
 
-    private NettyLoop(SingleThreadEventLoop loop, Hooks.Opener opener) {
+    private NettyLoop(SingleThreadEventLoop loop, Hooks.Access access) {
         this.loop = loop;
-        this.opener = opener;
+        this.access = access;
     }
 
     /** Puts the hooks into a loop: called by name. */
-    public static Hook into(Object loop, Hooks.Opener opener) throws ReflectiveOperationException {
+    public static Hook into(Object loop, Hooks.Access access) throws ReflectiveOperationException {
         try {
             Messages.load();
         } catch (NoClassDefFoundError otherProtocol) {
             return null; // a Netty without HTTP
         }
-        NettyLoop hook = new NettyLoop((SingleThreadEventLoop) loop, opener);
+        NettyLoop hook = new NettyLoop((SingleThreadEventLoop) loop, access);
         hook.onLoop(hook::put);
+        hook.await();
         return hook;
     }
 
@@ -61,10 +65,13 @@ public final class NettyLoop implements Hook {
         }
         looked = System.nanoTime();
         try {
-            onLoop(this::put);
-        } catch (ReflectiveOperationException impossible) {
-            throw new IllegalStateException(impossible); // it was done before
+            if (asked.isDone()) {
+                await(); // what it came to, if nobody waited for that
+            }
+        } catch (ReflectiveOperationException e) {
+            throw new IllegalStateException(e);
         }
+        onLoop(this::put); // the caller has others to look after: nobody waits
     }
 
     private Void put() throws ReflectiveOperationException {
@@ -99,6 +106,7 @@ public final class NettyLoop implements Hook {
                 }
                 return null;
             });
+            await();
         } catch (ReflectiveOperationException impossible) {
             throw new IllegalStateException(impossible); // they were put there
         }
@@ -115,12 +123,19 @@ public final class NettyLoop implements Hook {
     }
 
     /** Pipelines are changed where they run. */
-    private void onLoop(Callable<Void> task) throws ReflectiveOperationException {
-        FutureTask<Void> future = new FutureTask<>(task);
+    private void onLoop(Callable<Void> task) {
+        asked = new FutureTask<>(task);
         try {
-            loop.execute(future);
-            future.get(PATIENCE_MILLIS, TimeUnit.MILLISECONDS);
-        } catch (RejectedExecutionException | TimeoutException overOrBusy) {
+            loop.execute(asked);
+        } catch (RejectedExecutionException over) {
+            asked.cancel(false);
+        }
+    }
+
+    private void await() throws ReflectiveOperationException {
+        try {
+            asked.get(PATIENCE_MILLIS, TimeUnit.MILLISECONDS);
+        } catch (CancellationException | TimeoutException overOrBusy) {
             return;
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
@@ -140,7 +155,7 @@ public final class NettyLoop implements Hook {
             registered.forEachRemaining(all::add);
         } catch (UnsupportedOperationException newer) {
             Object handler = Fields.get(loop, "ioHandler");
-            opener.open(handler.getClass());
+            access.open(handler.getClass());
             if (handler.getClass().getName().endsWith(".NioIoHandler")) {
                 for (Object key : (Iterable<?>) of(handler, "registeredSet")) {
                     add(((SelectionKey) key).attachment(), all);
@@ -159,7 +174,7 @@ public final class NettyLoop implements Hook {
     /** The channel that a registration with a selector is for. */
     private void add(Object registration, List<Channel> all) throws ReflectiveOperationException {
         Object channel = registration instanceof Channel ? registration
-                : Fields.find(opener::open, registration, CHANNEL, 2, "io.netty.channel.");
+                : Fields.find(access::open, registration, CHANNEL, 2, "io.netty.channel.");
         if (channel != null) {
             all.add((Channel) channel);
         }

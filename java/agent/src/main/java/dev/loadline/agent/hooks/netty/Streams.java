@@ -57,14 +57,22 @@ final class Streams extends ChannelDuplexHandler {
     public void write(ChannelHandlerContext context, Object message, ChannelPromise promise) {
         if (message instanceof Http2HeadersFrame) {
             Http2HeadersFrame frame = (Http2HeadersFrame) message;
-            CharSequence status = frame.headers().status();
-            answers(frame.stream(), status == null ? 0 : Integer.parseInt(status.toString()), frame.isEndStream());
+            answers(frame.stream(), status(frame.headers().status()), frame.isEndStream());
         } else if (message instanceof Http2DataFrame) {
             answers(((Http2DataFrame) message).stream(), 0, ((Http2DataFrame) message).isEndStream());
         } else if (message instanceof Http2ResetFrame) {
             ServerProbes.connectionClose(((Http2ResetFrame) message).stream());
         }
         context.write(message, promise);
+    }
+
+    /** 0 if there is none, as behind a body, or it is no number. */
+    private static int status(CharSequence text) {
+        try {
+            return text == null ? 0 : Integer.parseInt(text.toString());
+        } catch (NumberFormatException nonsense) {
+            return 0;
+        }
     }
 
     private static void answers(Object stream, int status, boolean ends) {

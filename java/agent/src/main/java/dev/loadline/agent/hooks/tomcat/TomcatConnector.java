@@ -33,12 +33,12 @@ public final class TomcatConnector implements Hook {
     private final RequestValve valve = new RequestValve();
     private boolean foreignEngines;
 
-    private TomcatConnector(AbstractEndpoint<Object, ?> endpoint, Hooks.Opener opener)
+    private TomcatConnector(AbstractEndpoint<Object, ?> endpoint, Hooks.Access access)
             throws ReflectiveOperationException {
         this.endpoint = endpoint;
         handler = endpoint.getHandler();
         AbstractProtocol<?> protocol = (AbstractProtocol<?>) Fields.get(handler, "proto");
-        Connector connector = (Connector) Fields.get(coyote(protocol.getAdapter(), opener), "connector");
+        Connector connector = (Connector) Fields.get(coyote(protocol.getAdapter(), access), "connector");
         pipeline = connector.getService().getContainer().getPipeline();
         executor = endpoint.getExecutor();
         Visits visits = new Visits();
@@ -51,20 +51,20 @@ public final class TomcatConnector implements Hook {
 
     /** Puts the hooks into an endpoint: called by name. */
     @SuppressWarnings("unchecked")
-    public static Hook into(Object endpoint, Hooks.Opener opener) throws ReflectiveOperationException {
+    public static Hook into(Object endpoint, Hooks.Access access) throws ReflectiveOperationException {
         for (Class<?> type : new Class<?>[] {AbstractEndpoint.class, AbstractProtocol.class, CoyoteAdapter.class}) {
-            opener.open(type);
+            access.open(type);
         }
-        TomcatConnector connector = new TomcatConnector((AbstractEndpoint<Object, ?>) endpoint, opener);
+        TomcatConnector connector = new TomcatConnector((AbstractEndpoint<Object, ?>) endpoint, access);
         connector.put();
         return connector;
     }
 
     /** Tomcat's own adapter: the protocol's, or behind one that was put before it, as our guard does. */
-    private static CoyoteAdapter coyote(Adapter adapter, Hooks.Opener opener) throws ReflectiveOperationException {
+    private static CoyoteAdapter coyote(Adapter adapter, Hooks.Access access) throws ReflectiveOperationException {
         Adapter at = adapter;
         while (!(at instanceof CoyoteAdapter)) {
-            opener.open(at.getClass());
+            access.open(at.getClass());
             Adapter behind = null;
             for (Field field : at.getClass().getDeclaredFields()) {
                 if (Adapter.class.isAssignableFrom(field.getType())) {

@@ -15,67 +15,48 @@ import java.util.Set;
 
 /** Hooks in what makes the connections of one port. */
 public final class UndertowListener implements Hook {
-    private static final String NEXT = "next";
+    private final List<Protocol> protocols;
 
-    private final OpenListener listener;
-    /** What may make a connection one of HTTP/2, and stays its handler then: it is hooked behind that. Null if there is none. */
-    private final Http2UpgradeHandler upgrades;
-    private final RecordedRoot recorded;
-
-    private UndertowListener(OpenListener listener) throws ReflectiveOperationException {
-        this.listener = listener;
-        HttpHandler root = listener.getRootHandler();
-        upgrades = root instanceof Http2UpgradeHandler && Fields.mayBeFinal() ? (Http2UpgradeHandler) root : null;
-        recorded = new RecordedRoot(upgrades == null ? root : (HttpHandler) Fields.get(upgrades, NEXT));
+    private UndertowListener(List<Protocol> protocols) {
+        this.protocols = protocols;
     }
 
     /** Puts the hooks into a listener: called by name. */
-    public static Hook into(Object listener, Hooks.Opener opener) throws ReflectiveOperationException {
+    public static Hook into(Object listener, Hooks.Access access) throws ReflectiveOperationException {
         for (Class<?> type : new Class<?>[] {AbstractServerConnection.class, AlpnOpenListener.class, Http2UpgradeHandler.class}) {
-            opener.open(type);
+            access.open(type);
         }
-        UndertowListener hook = new UndertowListener((OpenListener) listener);
-        for (AbstractServerConnection connection : hook.connections()) {
-            hook.recorded.wasThere(connection);
+        List<Protocol> protocols = new ArrayList<>();
+        for (OpenListener one : ofEachProtocol((OpenListener) listener)) {
+            Protocol protocol = new Protocol(one);
+            // Where there is no handler there are no requests; where it is ours, another listener with the same has seen to it.
+            if (protocol.recorded.handler != null && !(protocol.recorded.handler instanceof RecordedRoot)) {
+                protocols.add(protocol);
+            }
         }
-        if (hook.upgrades == null) {
-            hook.listener.setRootHandler(hook.recorded);
-            hook.change(hook.recorded.handler, hook.recorded);
-        } else {
-            Fields.replace(hook.upgrades, NEXT, hook.recorded.handler, hook.recorded);
+        UndertowListener hook = new UndertowListener(protocols);
+        try {
+            for (Protocol protocol : protocols) {
+                protocol.put();
+            }
+        } catch (ReflectiveOperationException | RuntimeException | LinkageError e) {
+            hook.remove();
+            throw e;
         }
         return hook;
     }
 
-    /** A connection keeps the handler that its listener had. */
-    private void change(HttpHandler from, HttpHandler to) throws ReflectiveOperationException {
-        if (Fields.mayBeFinal()) { // else connections that are there stay unseen
-            for (AbstractServerConnection connection : connections()) {
-                Fields.replace(connection, "rootHandler", from, to);
-            }
-        }
-    }
-
-    private List<AbstractServerConnection> connections() throws ReflectiveOperationException {
-        List<AbstractServerConnection> all = new ArrayList<>();
-        for (OpenListener one : listeners()) {
-            for (Object connection : (Iterable<?>) Fields.get(one, "connections")) {
-                if (connection instanceof AbstractServerConnection) {
-                    all.add((AbstractServerConnection) connection);
-                }
-            }
-        }
-        return all;
-    }
-
-    /** The one, or those for each protocol that a client may choose. */
-    private List<OpenListener> listeners() throws ReflectiveOperationException {
+    /** The one, or, where a client chooses the protocol in its handshake, each that it may choose: that in front has no handler of its own. */
+    private static List<OpenListener> ofEachProtocol(OpenListener listener) throws ReflectiveOperationException {
         if (!(listener instanceof AlpnOpenListener)) {
             return List.of(listener);
         }
         List<OpenListener> all = new ArrayList<>();
         for (Object entry : ((Map<?, ?>) Fields.get(listener, "listeners")).values()) {
-            all.add((OpenListener) Fields.get(entry, "listener"));
+            OpenListener one = (OpenListener) Fields.get(entry, "listener");
+            if (!all.contains(one)) { // one may stand there under two names
+                all.add(one);
+            }
         }
         return all;
     }
@@ -83,6 +64,53 @@ public final class UndertowListener implements Hook {
     @Override
     public void remove() {
         try {
+            for (Protocol protocol : protocols) {
+                protocol.remove();
+            }
+        } catch (ReflectiveOperationException impossible) {
+            throw new IllegalStateException(impossible); // they were set
+        }
+    }
+
+    @Override
+    public boolean isServer() {
+        return !protocols.isEmpty();
+    }
+
+    @Override
+    public Set<String> unseen() {
+        return Set.of("undertow-services");
+    }
+
+    /** A listener that makes connections, and has a handler. */
+    private static final class Protocol {
+        private static final String NEXT = "next";
+
+        final RecordedRoot recorded;
+        private final OpenListener listener;
+        /** What may make a connection one of HTTP/2, and stays its handler then: it is hooked behind that. Null if there is none. */
+        private final Http2UpgradeHandler upgrades;
+
+        Protocol(OpenListener listener) throws ReflectiveOperationException {
+            this.listener = listener;
+            HttpHandler root = listener.getRootHandler();
+            upgrades = root instanceof Http2UpgradeHandler && Fields.mayBeFinal() ? (Http2UpgradeHandler) root : null;
+            recorded = new RecordedRoot(upgrades == null ? root : (HttpHandler) Fields.get(upgrades, NEXT));
+        }
+
+        void put() throws ReflectiveOperationException {
+            for (AbstractServerConnection connection : connections()) {
+                recorded.wasThere(connection);
+            }
+            if (upgrades != null) {
+                Fields.replace(upgrades, NEXT, recorded.handler, recorded);
+            } else {
+                listener.setRootHandler(recorded);
+                change(recorded.handler, recorded);
+            }
+        }
+
+        void remove() throws ReflectiveOperationException {
             if (upgrades != null) {
                 Fields.replace(upgrades, NEXT, recorded, recorded.handler);
                 return;
@@ -91,18 +119,25 @@ public final class UndertowListener implements Hook {
                 listener.setRootHandler(recorded.handler);
             }
             change(recorded, recorded.handler);
-        } catch (ReflectiveOperationException impossible) {
-            throw new IllegalStateException(impossible); // they were set
         }
-    }
 
-    @Override
-    public boolean isServer() {
-        return true;
-    }
+        /** A connection keeps the handler that its listener had. */
+        private void change(HttpHandler from, HttpHandler to) throws ReflectiveOperationException {
+            if (Fields.mayBeFinal()) { // else connections that are there stay as they are
+                for (AbstractServerConnection connection : connections()) {
+                    Fields.replace(connection, "rootHandler", from, to);
+                }
+            }
+        }
 
-    @Override
-    public Set<String> unseen() {
-        return Set.of("undertow-services");
+        private List<AbstractServerConnection> connections() throws ReflectiveOperationException {
+            List<AbstractServerConnection> all = new ArrayList<>();
+            for (Object connection : (Iterable<?>) Fields.get(listener, "connections")) {
+                if (connection instanceof AbstractServerConnection) {
+                    all.add((AbstractServerConnection) connection);
+                }
+            }
+            return all;
+        }
     }
 }
