@@ -26,12 +26,14 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** The server level in Jetty 12, by probes; run on 12.0 and on the newest (jetty.run). */
+@Tag("each-jetty")
 class JettyIT {
     private static void drain() throws InterruptedException {
         Thread.sleep(200); // the server sees the client's close

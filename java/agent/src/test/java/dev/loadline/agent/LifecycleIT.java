@@ -13,9 +13,11 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Start, stop, and everything that may go wrong between. */
+@Tag("alone")
 class LifecycleIT {
     /** Of a spool that is soon full: two for each of the threads, which the agent's two halves write, and some for events to come. */
     private static final int CHUNKS = 40;

@@ -11,11 +11,13 @@ import dev.loadline.agent.testing.Spool.Event;
 import dev.loadline.agent.testing.Target;
 import dev.loadline.agent.testing.TestRecorder;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledForJreRange;
 import org.junit.jupiter.api.condition.JRE;
 
 /** Samples of what runs on the CPUs, and of what is allocated. */
+@Tag("alone")
 class SamplesIT {
     private static final String HOT = Churn.class.getName() + ".burn(Churn.java:";
     private static final long EVERY_NS = 4_000_000;

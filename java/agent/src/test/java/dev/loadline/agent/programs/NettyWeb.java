@@ -221,7 +221,7 @@ public final class NettyWeb extends Program {
                     virtual().execute(() -> work(context));
                     break;
                 case "/timed":
-                    TIMER.schedule(() -> work(context), 1, TimeUnit.MILLISECONDS);
+                    TIMER.schedule(() -> work(context), 50, TimeUnit.MILLISECONDS);
                     break;
                 case "/again":
                     Runnable again = new Again(context);

@@ -46,6 +46,7 @@ public final class Target implements AutoCloseable {
         List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         command.add("-Xmx256m");
+        command.add("-XX:TieredStopAtLevel=" + System.getProperty("target.tiers", "4"));
         command.add("-XX:ErrorFile=" + Path.of("target/hs_err_%p.log").toAbsolutePath());
         command.addAll(Arrays.asList(jvmArguments));
         command.addAll(List.of("-cp", classPath, main));

@@ -5,6 +5,7 @@ import dev.loadline.agent.programs.Web;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -44,13 +45,16 @@ public final class WebTarget {
         if (Files.exists(KEYSTORE)) {
             return;
         }
+        // Another fork of the tests may make it just now: whole, or not there.
+        Path own = KEYSTORE.resolveSibling("test-" + ProcessHandle.current().pid() + ".p12");
         Process keytool = new ProcessBuilder(
                 Path.of(System.getProperty("java.home"), "bin", "keytool").toString(), "-genkeypair",
                 "-keyalg", "RSA", "-keysize", "2048", "-dname", "CN=localhost", "-alias", "test",
-                "-storetype", "PKCS12", "-storepass", "changeit", "-keystore", KEYSTORE.toString())
+                "-storetype", "PKCS12", "-storepass", "changeit", "-keystore", own.toString())
                 .inheritIO().start();
         if (keytool.waitFor() != 0) {
             throw new IOException("keytool failed");
         }
+        Files.move(own, KEYSTORE, StandardCopyOption.ATOMIC_MOVE);
     }
 }
