@@ -51,7 +51,11 @@ pub fn not_recorded(info: &str, pid: i32, jar: &Path) -> Vec<NotRecorded> {
             None => not_recorded.push(NotRecorded {
                 what: what.into(),
                 why: why.into(),
-                how_to_get: how.clone(),
+                how_to_get: if why == UNSEEN_BY_PROBES {
+                    String::new()
+                } else {
+                    how.clone()
+                },
             }),
         }
     }
@@ -76,6 +80,8 @@ pub fn price(java: u32) -> &'static str {
     }
 }
 
+const UNSEEN_BY_PROBES: &str = "neither hooks nor probes see them";
+
 /// What a code of the agent's stands for, and why hooks do not see it.
 fn described(code: &str) -> Option<(&'static str, &'static str)> {
     const NOTHING_TO_HOOK: &str =
@@ -98,6 +104,12 @@ fn described(code: &str) -> Option<(&'static str, &'static str)> {
         ),
         "netty-tasks" => ("what executors do for requests of Netty", NOTHING_TO_HOOK),
         "undertow-services" => ("services in Undertow", NOTHING_TO_HOOK),
+        "undertow-handshakes" => ("handshakes of Undertow", UNSEEN_BY_PROBES),
+        "netty-grpc" => ("calls of gRPC on Netty", NOTHING_TO_HOOK),
+        "netty-streams" => (
+            "requests of HTTP/2 in servers on Netty whose streams have no channels (Vert.x, Quarkus, Armeria)",
+            UNSEEN_BY_PROBES,
+        ),
         "server" => (
             "requests and connections",
             "no server was found that can be hooked into: Tomcat 9, 10.1 and 11 with NIO, Jetty 12, Undertow 2, Netty 4, and the JDK's own",
@@ -117,16 +129,18 @@ mod tests {
     #[test]
     fn what_hooks_do_not_see_is_said_with_the_ways_to_get_it() {
         let told = told(
-            r#"{"java": 17, "server_by": "hooks", "unseen": ["sql", "calls", "pools", "openssl"]}"#,
+            r#"{"java": 17, "server_by": "hooks", "unseen": ["sql", "calls", "pools", "openssl", "netty-streams"]}"#,
         );
         let what: Vec<&str> = told.iter().map(|n| n.what.as_str()).collect();
         assert_eq!(
             what,
             [
                 "SQL statements, calls of other services, pools other than HikariCP's",
-                "which handshakes of OpenSSL's connectors were resumed"
+                "which handshakes of OpenSSL's connectors were resumed",
+                "requests of HTTP/2 in servers on Netty whose streams have no channels (Vert.x, Quarkus, Armeria)"
             ]
         );
+        assert_eq!(told[2].how_to_get, "", "there is no way");
         for way in [
             "-javaagent:/opt/loadline-agent.jar",
             "loadline arm 4121",
@@ -155,11 +169,11 @@ mod tests {
                 let Some(unseen) = text.split("Set<String> unseen()").nth(1) else {
                     continue;
                 };
-                let method = unseen.split('}').next().unwrap_or_default();
+                let method = unseen.split("\n    }").next().unwrap_or_default();
                 codes.extend(method.split('"').skip(1).step_by(2).map(str::to_owned));
             }
         }
-        for code in ["openssl", "jetty-queue", "netty-tasks"] {
+        for code in ["openssl", "jetty-queue", "netty-tasks", "netty-streams"] {
             assert!(codes.iter().any(|c| c == code), "{code}: {codes:?}");
         }
         for code in &codes {

@@ -177,7 +177,8 @@ impl Report {
                 String::new()
             };
             let kinds = if c.full + c.resumed + c.failed == 0 {
-                ", without TLS".into()
+                // Of some servers handshakes are not seen: that they have no TLS is not known.
+                ", no TLS handshakes seen".into()
             } else {
                 format!(
                     ": {}/s full handshakes, {}/s resumed{failed}",

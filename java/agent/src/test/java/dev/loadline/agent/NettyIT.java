@@ -15,10 +15,14 @@ import dev.loadline.agent.testing.TestRecorder;
 import dev.loadline.agent.testing.TwoClients;
 import dev.loadline.agent.testing.Way;
 import dev.loadline.agent.testing.WebTarget;
+import java.io.BufferedReader;
+import java.io.InputStreamReader;
+import java.net.Socket;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -74,6 +78,42 @@ class NettyIT {
             }
             assertEquals(200, before.get("/hello"));
             before.close();
+        }
+    }
+
+    /** Vert.x and Quarkus do without TLS. */
+    @ParameterizedTest
+    @EnumSource(Way.class)
+    void the_first_request_of_a_connection_is_told_where_its_codec_comes_with_it(Way way) throws Exception {
+        try (Target target = WebTarget.start(NettyWeb.class, "TLSv1.3", way.options()); TestRecorder recorder = way.recorder()) {
+            int port = Integer.parseInt(target.tell("first-bytes"));
+            assertEquals("200 200", twice(port)); // its classes are there
+            recorder.record(target.pid());
+            assertEquals("200 200", twice(port));
+            Thread.sleep(200); // it is done with the last
+            Spool spool = recorder.stop();
+            assertEquals("", spool.message);
+            assertEquals(List.of("GET /hello", "GET /parts"), spool.of(Type.REQUEST).stream().map(Event::c).toList());
+            assertEquals(List.of(200L, 200L), spool.of(Type.STATUS).stream().map(Event::b).toList());
+            assertEquals(2, spool.of(Type.REQUEST_END).size());
+            assertEquals(1, spool.of(Type.CONN_CLOSE).size());
+        }
+    }
+
+    /** On one new connection. */
+    private static String twice(int port) throws Exception {
+        try (Socket socket = new Socket("127.0.0.1", port)) {
+            BufferedReader in = new BufferedReader(new InputStreamReader(socket.getInputStream(), StandardCharsets.US_ASCII));
+            StringBuilder statuses = new StringBuilder();
+            for (String path : List.of("/hello", "/parts")) {
+                socket.getOutputStream().write(("GET " + path + " HTTP/1.1\r\nHost: localhost\r\n\r\n").getBytes(StandardCharsets.US_ASCII));
+                statuses.append(in.readLine().split(" ")[1]).append(' ');
+                while (!in.readLine().isEmpty()) {
+                    // its header
+                }
+                assertEquals(5, in.skip(5)); // hello, parts
+            }
+            return statuses.toString().trim();
         }
     }
 

@@ -135,6 +135,7 @@ class UndertowIT {
             assertEquals(List.of("GET /hello", "GET /worker", "GET /later"), spool.of(Type.REQUEST).stream().map(Event::c).toList());
             assertEquals(List.of(200L, 200L, 202L), spool.of(Type.STATUS).stream().map(Event::b).toList());
             assertEquals(3, spool.of(Type.REQUEST_END).size());
+            assertEquals(way == Way.HOOKS, spool.info.contains("undertow-handshakes"), spool.info);
             assertEquals(200, before.get("/hello"));
             assertEquals(200, stream(streams, port, "/hello"), "as before it");
             before.close();

@@ -5,6 +5,7 @@ import io.netty.bootstrap.ServerBootstrap;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
 import io.netty.channel.SimpleChannelInboundHandler;
@@ -19,6 +20,7 @@ import io.netty.handler.codec.http.FullHttpResponse;
 import io.netty.handler.codec.http.HttpObjectAggregator;
 import io.netty.handler.codec.http.HttpRequestDecoder;
 import io.netty.handler.codec.http.HttpResponse;
+import io.netty.handler.codec.http.HttpResponseEncoder;
 import io.netty.handler.codec.http.HttpResponseStatus;
 import io.netty.handler.codec.http.HttpServerCodec;
 import io.netty.handler.codec.http.HttpVersion;
@@ -46,6 +48,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import java.util.stream.Collectors;
 import javax.net.ssl.KeyManagerFactory;
 import kotlin.Unit;
@@ -59,7 +62,10 @@ import org.jboss.resteasy.reactive.spi.ThreadSetupAction;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 
-/** Netty with HTTPS on a free port, HTTP/2 for those who want it. System properties: web.tls, web.keystore. Told {@code handlers}, it says what its pipelines have. */
+/**
+ * Netty with HTTPS on a free port, HTTP/2 for those who want it. System properties: web.tls, web.keystore. Told {@code handlers}, it
+ * says what its pipelines have; {@code first-bytes} starts one without TLS that looks at a client's first bytes before it has a codec.
+ */
 public final class NettyWeb extends Program {
     private static final char[] PASSWORD = "changeit".toCharArray();
     private static final int LONGEST = 1 << 16;
@@ -75,6 +81,9 @@ public final class NettyWeb extends Program {
         if (command.equals("handlers")) {
             open.removeIf(channel -> !channel.isOpen());
             return open.stream().map(channel -> channel.pipeline().names().toString()).sorted().collect(Collectors.joining());
+        }
+        if (command.equals("first-bytes")) {
+            return start(channel -> channel.pipeline().addLast(new FirstBytes()));
         }
         if (!command.equals("start")) {
             throw new IllegalArgumentException(command);
@@ -92,6 +101,10 @@ public final class NettyWeb extends Program {
                         ApplicationProtocolConfig.SelectedListenerFailureBehavior.ACCEPT,
                         ApplicationProtocolNames.HTTP_2, ApplicationProtocolNames.HTTP_1_1))
                 .build();
+        return start(channel -> channel.pipeline().addLast(tls.newHandler(channel.alloc()), new Negotiated()));
+    }
+
+    private String start(Consumer<SocketChannel> initializer) throws Exception {
         Class.forName(HttpRequestDecoder.class.getName()); // as in servers, which know before the first connection what they speak
         Channel server = new ServerBootstrap()
                 .group(new MultiThreadIoEventLoopGroup(2, NioIoHandler.newFactory()))
@@ -100,12 +113,22 @@ public final class NettyWeb extends Program {
                     @Override
                     protected void initChannel(SocketChannel channel) {
                         open.add(channel);
-                        channel.pipeline().addLast(tls.newHandler(channel.alloc()), new Negotiated());
+                        initializer.accept(channel);
                     }
                 })
                 .bind("127.0.0.1", 0).sync().channel();
         open.add(server);
         return Integer.toString(((InetSocketAddress) server.localAddress()).getPort());
+    }
+
+    /** As servers do that let a client begin in either protocol: the codec is there once it is known which. */
+    private static final class FirstBytes extends ChannelInboundHandlerAdapter {
+        @Override
+        public void channelRead(ChannelHandlerContext context, Object read) {
+            context.pipeline().addLast(new HttpRequestDecoder(), new HttpResponseEncoder(), new HttpObjectAggregator(LONGEST), new Pages());
+            context.fireChannelRead(read);
+            context.pipeline().remove(this);
+        }
     }
 
     private static final class Negotiated extends ApplicationProtocolNegotiationHandler {

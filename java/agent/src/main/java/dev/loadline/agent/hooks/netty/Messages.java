@@ -21,9 +21,17 @@ final class Messages extends ChannelDuplexHandler {
         LastHttpContent.class.getName();
     }
 
+    static boolean areIn(ChannelPipeline pipeline) {
+        return pipeline.context(Messages.class) != null;
+    }
+
+    static void tell(HttpRequest request) {
+        ServerProbes.request(request.method().name(), request.uri());
+    }
+
     /** Puts one behind the codec, unless there is one; false if there is no codec. */
     static boolean into(ChannelPipeline pipeline) {
-        if (pipeline.context(Messages.class) != null) {
+        if (areIn(pipeline)) {
             return true;
         }
         ChannelHandlerContext codec = pipeline.context(HttpServerCodec.class);
@@ -43,7 +51,7 @@ final class Messages extends ChannelDuplexHandler {
     @Override
     public void channelRead(ChannelHandlerContext context, Object message) {
         if (message instanceof HttpRequest) {
-            ServerProbes.request(((HttpRequest) message).method().name(), ((HttpRequest) message).uri());
+            tell((HttpRequest) message);
         }
         context.fireChannelRead(message);
     }

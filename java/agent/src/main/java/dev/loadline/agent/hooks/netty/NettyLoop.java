@@ -11,6 +11,7 @@ import io.netty.channel.SingleThreadEventLoop;
 import java.lang.reflect.Method;
 import java.nio.channels.SelectionKey;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Set;
@@ -29,12 +30,14 @@ public final class NettyLoop implements Hook {
     private static final long PATIENCE_MILLIS = 50;
     /** How often a loop is woken to see whether it serves now. */
     private static final long REST_NANOS = TimeUnit.SECONDS.toNanos(10);
-    private static final List<Class<? extends ChannelHandler>> OURS =
-            List.of(Accepts.class, RecordedChannel.class, Plain.class, Messages.class, Streams.class);
+    private static final Set<Class<? extends ChannelHandler>> OURS =
+            Set.of(Accepts.class, RecordedChannel.class, UntilHttp.class, Messages.class, Streams.class);
 
     private final SingleThreadEventLoop loop;
     private final Hooks.Access access;
     private volatile boolean serves;
+    private volatile boolean meetsStreams;
+    private volatile boolean meetsGrpc;
     private long looked = System.nanoTime();
     /** What the loop was asked for last. */
     private FutureTask<Void> asked;
@@ -80,12 +83,12 @@ public final class NettyLoop implements Hook {
             if (channel instanceof ServerChannel) {
                 serves = true;
                 if (pipeline.get(Accepts.class) == null) {
-                    pipeline.addFirst(new Accepts());
+                    pipeline.addFirst(new Accepts(this));
                 }
             } else if (channel.parent() instanceof ServerChannel) {
                 serves = true;
                 if (pipeline.get(RecordedChannel.class) == null) {
-                    pipeline.addFirst(new RecordedChannel());
+                    pipeline.addFirst(new RecordedChannel(this));
                 }
             }
         }
@@ -97,9 +100,8 @@ public final class NettyLoop implements Hook {
         try {
             onLoop(() -> {
                 for (Channel channel : channels()) {
-                    for (Class<? extends ChannelHandler> ours : OURS) {
-                        ChannelHandler handler = channel.pipeline().get(ours);
-                        if (handler != null) {
+                    for (ChannelHandler handler : channel.pipeline().toMap().values()) {
+                        if (OURS.contains(handler.getClass())) {
                             channel.pipeline().remove(handler);
                         }
                     }
@@ -119,7 +121,26 @@ public final class NettyLoop implements Hook {
 
     @Override
     public Set<String> unseen() {
-        return serves ? Set.of("netty-tasks") : Set.of();
+        Set<String> unseen = new HashSet<>();
+        if (serves) {
+            unseen.add("netty-tasks");
+        }
+        if (meetsStreams) {
+            unseen.add("netty-streams");
+        }
+        if (meetsGrpc) {
+            unseen.add("netty-grpc");
+        }
+        return unseen;
+    }
+
+    /** A client speaks HTTP/2 to a codec that makes no frames to listen to. */
+    void meets(ChannelHandler codec) {
+        if (codec.getClass().getName().startsWith("io.grpc.")) {
+            meetsGrpc = true;
+        } else {
+            meetsStreams = true;
+        }
     }
 
     /** Pipelines are changed where they run. */

@@ -10,20 +10,29 @@ import javax.net.ssl.SSLEngine;
 /** First in the pipeline of a channel that was accepted: tells when it opens and closes, of its handshake, and of visits to it. */
 final class RecordedChannel extends ChannelInboundHandlerAdapter {
     private static final long SECOND_MILLIS = 1000;
+    /** Reads in which a codec of HTTP is looked for: what has none by then speaks something else. */
+    private static final int MOST_LOOKS = 64;
     /** Netty's parts come in jars of their own. */
     private static final boolean HTTP_2 = isBeside("io.netty.handler.codec.http2.Http2FrameCodec");
 
+    private final NettyLoop loop;
     private final long openedMillis = System.currentTimeMillis();
     private SslHandler tls;
     private boolean handshakeDone;
-    private boolean speaksHttp;
+    /** Behind its codec; or nobody waits for one any more. */
+    private boolean isHeard;
+    private int looks;
+
+    RecordedChannel(NettyLoop loop) {
+        this.loop = loop;
+    }
 
     @Override
     public void channelActive(ChannelHandlerContext context) {
         ServerProbes.connectionOpen(context.channel(), context.channel().remoteAddress());
         ChannelPipeline pipeline = context.pipeline();
         if (pipeline.firstContext() != context) { // what initialized it has put something before
-            pipeline.addFirst(new RecordedChannel());
+            pipeline.addFirst(new RecordedChannel(loop));
             pipeline.remove(this);
         }
         context.fireChannelActive();
@@ -42,10 +51,21 @@ final class RecordedChannel extends ChannelInboundHandlerAdapter {
             if (!handshakeDone) {
                 handshake(context.pipeline());
             }
-            speaksHttp = speaksHttp || hears(context.pipeline());
+            if (!isHeard) {
+                look(context.pipeline());
+            }
             context.fireChannelRead(read);
         } finally {
             ServerProbes.visitEnd(visit);
+        }
+    }
+
+    private void look(ChannelPipeline pipeline) {
+        isHeard = hears(pipeline) || HTTP_2 && Streams.areUnheard(pipeline, loop) || ++looks == MOST_LOOKS;
+        if (isHeard) {
+            UntilHttp.outOf(pipeline);
+        } else if (looks == 1) {
+            UntilHttp.behindAll(pipeline);
         }
     }
 
@@ -67,10 +87,9 @@ final class RecordedChannel extends ChannelInboundHandlerAdapter {
         if (tls == null) {
             tls = pipeline.get(SslHandler.class);
             if (tls == null) {
-                handshakeDone = speaksHttp; // without TLS
+                handshakeDone = isHeard; // without TLS
                 return;
             }
-            pipeline.addAfter(pipeline.context(tls).name(), null, new Plain());
             tls.handshakeFuture().addListener(handshake -> {
                 handshakeDone = true;
                 ServerProbes.engineIsDone(handshake.isSuccess(), handshake.isSuccess() && isFull(tls.engine()));

@@ -3,6 +3,7 @@
  *
  * <p>A server's channel gets a handler that gives one to each channel that it accepts. That one stands first, so that what it passes
  * on is a visit; and gives the pipeline another behind its codec of HTTP/1.1 or of HTTP/2's frames, once there is one, that sees requests
- * and their responses. Pipelines are changed on their event loops only. Not seen is what executors do for a request.
+ * and their responses; where the codec comes with the first bytes, handlers that wait for it are gone by the time it has them. Pipelines are
+ * changed on their event loops only. Not seen are what executors do for a request, and streams of HTTP/2 where the codec has no frames.
  */
 package dev.loadline.agent.hooks.netty;

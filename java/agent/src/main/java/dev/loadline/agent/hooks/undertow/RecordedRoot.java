@@ -20,8 +20,15 @@ final class RecordedRoot implements HttpHandler {
     /** What is attached to a connection is for the thread that is at it: those from before are kept apart. */
     private final Set<ServerConnection> before = Collections.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
 
+    private volatile boolean behindTls;
+
     RecordedRoot(HttpHandler handler) {
         this.handler = handler;
+    }
+
+    /** Whether a connection of it had TLS. */
+    boolean isBehindTls() {
+        return behindTls;
     }
 
     void wasThere(AbstractServerConnection connection) {
@@ -47,6 +54,7 @@ final class RecordedRoot implements HttpHandler {
     }
 
     private void seen(ServerConnection connection) {
+        behindTls = behindTls || connection.getSslSession() != null;
         if (!(connection instanceof AbstractServerConnection)) { // a stream of HTTP/2
             ServerProbes.connectionOpen(connection, connection.getPeerAddress());
         } else if (connection.putAttachment(KNOWN, true) == null) {
