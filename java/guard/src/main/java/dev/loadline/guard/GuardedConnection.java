@@ -25,6 +25,8 @@ public final class GuardedConnection extends Candidate {
     private static final long NONE = 0;
     /** None will be: what is handed over from now on finds the connection gone, and nobody says when that is done. */
     private static final long CLOSED = Long.MIN_VALUE;
+    /** A part of the time for which a client stays known: asking anew with each request would cost more. */
+    private static final long GOES_ON_NANOS = 10_000_000_000L;
     private static final VarHandle DISPATCHED;
 
     static {
@@ -47,6 +49,8 @@ public final class GuardedConnection extends Candidate {
     private long handshakeCpuNanos;
     private int handshakeStandsFor = 1;
     private int requests;
+    /** When its client was last known to be served. */
+    private long servedNanos;
     /** When the event that is under way was handed over, else {@link #NONE} or {@link #CLOSED}. */
     private volatile long dispatchedNanos;
 
@@ -111,6 +115,7 @@ public final class GuardedConnection extends Candidate {
             return;
         }
         outcome = now;
+        servedNanos = guard.nanoTime();
         try {
             guard.settle(this, now, handshakeStandsFor, handshakeCpuNanos);
         } catch (RuntimeException | Error e) {
@@ -223,10 +228,20 @@ public final class GuardedConnection extends Candidate {
             // Who has come to an important step of a session is about to complete it.
             important |= priority == Priority.HIGH;
             requests++;
+            goesOn();
             return !exempt && guard.sheds(request, important ? Priority.HIGH : priority);
         } catch (RuntimeException | Error e) {
             guard.failed(e);
             return false;
+        }
+    }
+
+    /** Who asks on a connection for minutes is still here when it opens another. */
+    private void goesOn() {
+        long now = guard.nanoTime();
+        if (now - servedNanos >= GOES_ON_NANOS && outcome != null && outcome != Outcome.FAILED && !seesRequests()) {
+            servedNanos = now;
+            guard.known().add(address, now);
         }
     }
 

@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.loadline.Loadline;
+import dev.loadline.guard.cpu.CpusAtHand;
 import dev.loadline.guard.cpu.VirtualThreads;
 import dev.loadline.guard.hello.ClientHello;
 import dev.loadline.guard.micrometer.GuardMetrics;
@@ -22,6 +23,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import jdk.jfr.Recording;
@@ -103,6 +105,25 @@ class GuardTest {
         connection.decide(hello(null), true, true);
         connection.handshakeDone(System.currentTimeMillis());
         return connection;
+    }
+
+    /** One connection may serve a session for minutes; the next of it is no new one. */
+    @Test
+    void who_asks_on_a_connection_stays_known() throws Exception {
+        var now = new AtomicLong(System.nanoTime());
+        GuardSettings settings = GuardSettings.of(ONE_NEW);
+        Guard guard = new Guard("test", settings, now::get, CpusAtHand.ofThisProcess(settings.cpus()));
+        InetAddress reader = InetAddress.getByName("192.0.2.7");
+        InetAddress left = InetAddress.getByName("192.0.2.8");
+        GuardedConnection connection = served(guard, reader);
+        served(guard, left);
+        for (int minute = 0; minute < 5; minute++) {
+            now.addAndGet(TimeUnit.MINUTES.toNanos(1));
+            assertFalse(connection.refusesRequest(request("/page")));
+        }
+        now.addAndGet(TimeUnit.SECONDS.toNanos(59));
+        assertTrue(guard.known().contains(reader, now.get()));
+        assertFalse(guard.known().contains(left, now.get()));
     }
 
     /** Jetty may run a stream of HTTP/2 on the thread that read its frames. */
