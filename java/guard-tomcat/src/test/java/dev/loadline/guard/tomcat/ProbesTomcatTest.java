@@ -11,7 +11,6 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import javax.net.ssl.SSLSocket;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Health probes of load balancers and orchestrators, each a new connection, while new connections are refused. */
@@ -100,7 +99,6 @@ class ProbesTomcatTest {
     }
 
     @Test
-    @Tag("control")
     void at_three_times_saturation_twenty_five_of_twenty_five_probes_pass() throws Exception {
         int probers = 25;
         try (var server = new TestServer("cpus=2; fullCost=40ms; resumedCost=1us", ChaosTest.TLS)) {
