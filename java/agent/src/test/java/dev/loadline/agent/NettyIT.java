@@ -1,6 +1,7 @@
 package dev.loadline.agent;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -78,6 +79,21 @@ class NettyIT {
             }
             assertEquals(200, before.get("/hello"));
             before.close();
+        }
+    }
+
+    @Test
+    void streams_that_hooks_cannot_hear_are_said_to_be_unseen() throws Exception {
+        try (Target target = WebTarget.start(NettyWeb.class, "TLSv1.3"); TestRecorder recorder = Way.HOOKS.recorder()) {
+            int port = Integer.parseInt(target.tell("streams"));
+            recorder.record(target.pid());
+            HttpClient client = HttpClient.newBuilder().sslContext(HttpsClient.newContext()).build();
+            get(client, port, "/one");
+            get(client, port, "/two");
+            assertFalse(target.tell("handlers").contains("UntilHttp"), "nothing waits for a codec any more");
+            Spool spool = recorder.stop();
+            assertEquals(0, spool.of(Type.REQUEST).size());
+            assertTrue(spool.info.contains("netty-streams"), spool.info);
         }
     }
 

@@ -25,8 +25,16 @@ import io.netty.handler.codec.http.HttpResponseStatus;
 import io.netty.handler.codec.http.HttpServerCodec;
 import io.netty.handler.codec.http.HttpVersion;
 import io.netty.handler.codec.http.LastHttpContent;
+import io.netty.handler.codec.http2.AbstractHttp2ConnectionHandlerBuilder;
+import io.netty.handler.codec.http2.DefaultHttp2Headers;
+import io.netty.handler.codec.http2.Http2ConnectionDecoder;
+import io.netty.handler.codec.http2.Http2ConnectionEncoder;
+import io.netty.handler.codec.http2.Http2ConnectionHandler;
+import io.netty.handler.codec.http2.Http2FrameAdapter;
 import io.netty.handler.codec.http2.Http2FrameCodecBuilder;
+import io.netty.handler.codec.http2.Http2Headers;
 import io.netty.handler.codec.http2.Http2MultiplexHandler;
+import io.netty.handler.codec.http2.Http2Settings;
 import io.netty.handler.codec.http2.Http2StreamFrameToHttpObjectCodec;
 import io.netty.handler.ssl.ApplicationProtocolConfig;
 import io.netty.handler.ssl.ApplicationProtocolNames;
@@ -64,7 +72,8 @@ import reactor.core.scheduler.Schedulers;
 
 /**
  * Netty with HTTPS on a free port, HTTP/2 for those who want it. System properties: web.tls, web.keystore. Told {@code handlers}, it
- * says what its pipelines have; {@code first-bytes} starts one without TLS that looks at a client's first bytes before it has a codec.
+ * says what its pipelines have; {@code first-bytes} starts one without TLS that looks at a client's first bytes before it has a codec,
+ * {@code streams} one whose streams of HTTP/2 have no channels.
  */
 public final class NettyWeb extends Program {
     private static final char[] PASSWORD = "changeit".toCharArray();
@@ -85,7 +94,7 @@ public final class NettyWeb extends Program {
         if (command.equals("first-bytes")) {
             return start(channel -> channel.pipeline().addLast(new FirstBytes()));
         }
-        if (!command.equals("start")) {
+        if (!command.equals("start") && !command.equals("streams")) {
             throw new IllegalArgumentException(command);
         }
         KeyStore keys = KeyStore.getInstance("PKCS12");
@@ -101,7 +110,8 @@ public final class NettyWeb extends Program {
                         ApplicationProtocolConfig.SelectedListenerFailureBehavior.ACCEPT,
                         ApplicationProtocolNames.HTTP_2, ApplicationProtocolNames.HTTP_1_1))
                 .build();
-        return start(channel -> channel.pipeline().addLast(tls.newHandler(channel.alloc()), new Negotiated()));
+        boolean channels = command.equals("start");
+        return start(channel -> channel.pipeline().addLast(tls.newHandler(channel.alloc()), new Negotiated(channels)));
     }
 
     private String start(Consumer<SocketChannel> initializer) throws Exception {
@@ -132,8 +142,12 @@ public final class NettyWeb extends Program {
     }
 
     private static final class Negotiated extends ApplicationProtocolNegotiationHandler {
-        Negotiated() {
+        private final boolean channels;
+
+        /** @param channels whether streams have some */
+        Negotiated(boolean channels) {
             super(ApplicationProtocolNames.HTTP_1_1);
+            this.channels = channels;
         }
 
         @Override
@@ -142,12 +156,37 @@ public final class NettyWeb extends Program {
                 context.pipeline().addLast(new HttpServerCodec(), new HttpObjectAggregator(LONGEST), new Pages());
                 return;
             }
+            if (!channels) {
+                context.pipeline().addLast(new Answers().build());
+                return;
+            }
             context.pipeline().addLast(Http2FrameCodecBuilder.forServer().build(), new Http2MultiplexHandler(new ChannelInitializer<Channel>() {
                 @Override
                 protected void initChannel(Channel stream) {
                     stream.pipeline().addLast(new Http2StreamFrameToHttpObjectCodec(true), new HttpObjectAggregator(LONGEST), new Pages());
                 }
             }));
+        }
+    }
+
+    /** As in Vert.x and Armeria: the codec tells of streams by their numbers. */
+    private static final class Answers extends AbstractHttp2ConnectionHandlerBuilder<Http2ConnectionHandler, Answers> {
+        @Override
+        public Http2ConnectionHandler build() {
+            return super.build();
+        }
+
+        @Override
+        protected Http2ConnectionHandler build(Http2ConnectionDecoder decoder, Http2ConnectionEncoder encoder, Http2Settings settings) {
+            frameListener(new Http2FrameAdapter() {
+                @Override
+                public void onHeadersRead(ChannelHandlerContext context, int stream, Http2Headers headers, int dependency, short weight,
+                        boolean exclusive, int padding, boolean ends) {
+                    encoder.writeHeaders(context, stream, new DefaultHttp2Headers().status("200"), 0, true, context.newPromise());
+                    context.flush();
+                }
+            });
+            return new Http2ConnectionHandler(decoder, encoder, settings) { };
         }
     }
 
