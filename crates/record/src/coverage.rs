@@ -51,11 +51,7 @@ pub fn not_recorded(info: &str, pid: i32, jar: &Path) -> Vec<NotRecorded> {
             None => not_recorded.push(NotRecorded {
                 what: what.into(),
                 why: why.into(),
-                how_to_get: if why == UNSEEN_BY_PROBES {
-                    String::new()
-                } else {
-                    how.clone()
-                },
+                how_to_get: how.clone(),
             }),
         }
     }
@@ -80,8 +76,6 @@ pub fn price(java: u32) -> &'static str {
     }
 }
 
-const UNSEEN_BY_PROBES: &str = "neither hooks nor probes see them";
-
 /// What a code of the agent's stands for, and why hooks do not see it.
 fn described(code: &str) -> Option<(&'static str, &'static str)> {
     const NOTHING_TO_HOOK: &str =
@@ -104,11 +98,13 @@ fn described(code: &str) -> Option<(&'static str, &'static str)> {
         ),
         "netty-tasks" => ("what executors do for requests of Netty", NOTHING_TO_HOOK),
         "undertow-services" => ("services in Undertow", NOTHING_TO_HOOK),
-        "undertow-handshakes" => ("handshakes of Undertow", UNSEEN_BY_PROBES),
-        "netty-grpc" => ("calls of gRPC on Netty", NOTHING_TO_HOOK),
+        "undertow-handshakes" => (
+            "handshakes of Undertow",
+            "its engines are not the JDK's, and Undertow asks for their class",
+        ),
         "netty-streams" => (
             "requests of HTTP/2 in servers on Netty whose streams have no channels (Vert.x, Quarkus, Armeria)",
-            UNSEEN_BY_PROBES,
+            "the codec's encoder is not Netty's own, or cannot be replaced, as from JDK 26 on",
         ),
         "server" => (
             "requests and connections",
@@ -129,7 +125,7 @@ mod tests {
     #[test]
     fn what_hooks_do_not_see_is_said_with_the_ways_to_get_it() {
         let told = told(
-            r#"{"java": 17, "server_by": "hooks", "unseen": ["sql", "calls", "pools", "openssl", "netty-streams"]}"#,
+            r#"{"java": 17, "server_by": "hooks", "unseen": ["sql", "calls", "pools", "openssl", "undertow-handshakes"]}"#,
         );
         let what: Vec<&str> = told.iter().map(|n| n.what.as_str()).collect();
         assert_eq!(
@@ -137,10 +133,9 @@ mod tests {
             [
                 "SQL statements, calls of other services, pools other than HikariCP's",
                 "which handshakes of OpenSSL's connectors were resumed",
-                "requests of HTTP/2 in servers on Netty whose streams have no channels (Vert.x, Quarkus, Armeria)"
+                "handshakes of Undertow"
             ]
         );
-        assert_eq!(told[2].how_to_get, "", "there is no way");
         for way in [
             "-javaagent:/opt/loadline-agent.jar",
             "loadline arm 4121",

@@ -32,7 +32,7 @@ const PROBED: [&str; 6] = [
     JDK,
 ];
 /// Of those, what hooks see of them.
-const HOOKED: [(&str, &str); 4] = [
+const HOOKED: [(&str, &str); 5] = [
     (
         "Jetty 12.",
         "requests, services, connections and handshakes",
@@ -44,6 +44,10 @@ const HOOKED: [(&str, &str); 4] = [
     (
         "Netty 4.",
         "connections, handshakes and requests; not what executors do for them",
+    ),
+    (
+        "gRPC 1.",
+        "calls on Netty, connections and handshakes; not what executors do for them",
     ),
     (JDK, "requests and services; no connections and queues"),
 ];

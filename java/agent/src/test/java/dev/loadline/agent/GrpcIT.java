@@ -46,6 +46,28 @@ class GrpcIT {
         }
     }
 
+    /** Its Netty lies in another package. */
+    @Test
+    void hooks_hear_calls_where_their_streams_are() throws Exception {
+        try (Target target = Target.start(Grpc.class); TestRecorder recorder = Way.HOOKS.recorder()) {
+            target.tell("port");
+            assertEquals("early", target.tell("early"));
+            recorder.record(target.pid());
+            assertEquals("pears", target.tell("pears"));
+            assertEquals("NOT_FOUND", target.tell("nothing"));
+            Thread.sleep(200); // the transport is done with the last
+            Spool spool = recorder.stop();
+            assertEquals("", spool.message);
+            assertEquals(List.of("POST /shop.Stock/Ask", "POST /shop.Stock/Ask"), spool.of(Type.REQUEST).stream().map(Event::c).toList());
+            assertEquals(List.of(200L, 200L, 404L), spool.of(Type.STATUS).stream().map(Event::b).toList(), "of the first before and behind its body");
+            assertEquals(2, spool.of(Type.REQUEST_END).size());
+            assertEquals(2, spool.of(Type.CONN_CLOSE).size(), "each a connection of its own");
+            assertTrue(spool.of(Type.REQUEST_END).get(0).ts() - spool.of(Type.REQUEST).get(0).ts() >= 20_000_000);
+            assertTrue(spool.info.contains("\"unseen\": [\"sql\", \"calls\", \"pools\", \"netty-tasks\"]"), spool.info);
+            assertEquals("pears", target.tell("pears"));
+        }
+    }
+
     @Test
     void one_whose_answer_comes_to_another_thread_ends_with_that() throws Exception {
         Way way = Way.START;

@@ -3,6 +3,7 @@ package dev.loadline.agent;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.loadline.agent.boot.Type;
@@ -17,6 +18,7 @@ import dev.loadline.agent.testing.TwoClients;
 import dev.loadline.agent.testing.Way;
 import dev.loadline.agent.testing.WebTarget;
 import java.io.BufferedReader;
+import java.io.IOException;
 import java.io.InputStreamReader;
 import java.net.Socket;
 import java.net.URI;
@@ -82,14 +84,78 @@ class NettyIT {
         }
     }
 
+    /** As they are in Vert.x, Armeria and gRPC. */
+    @ParameterizedTest
+    @EnumSource(Way.class)
+    void each_stream_of_http_2_is_a_request_where_streams_are_numbers(Way way) throws Exception {
+        try (Target target = WebTarget.start(NettyWeb.class, "TLSv1.3", way.options())) {
+            int port = Integer.parseInt(target.tell("streams"));
+            HttpClient before = HttpClient.newBuilder().sslContext(HttpsClient.newContext()).build();
+            get(before, port, "/hello"); // its classes are there
+            String unhooked = target.tell("handlers");
+            HttpClient during = HttpClient.newBuilder().sslContext(HttpsClient.newContext()).build();
+            for (int round = 0; round < 2; round++) {
+                try (TestRecorder recorder = way.recorder()) {
+                    recorder.record(target.pid());
+                    get(before, port, "/hello?x=1");
+                    get(during, port, "/later");
+                    assertEquals(way == Way.HOOKS, target.tell("handlers").contains("NumberedStreams"));
+                    get(before, port, "/parts");
+                    get(during, port, "/call");
+                    assertThrows(IOException.class, () -> get(during, port, "/never"));
+                    get(before, port, "/nothing");
+                    Thread.sleep(200); // it is done with the last
+                    Spool spool = recorder.stop();
+                    assertEquals("", spool.message);
+                    assertEquals(List.of("GET /hello", "GET /later", "GET /parts", "GET /call", "GET /never", "GET /nothing"),
+                            spool.of(Type.REQUEST).stream().map(Event::c).toList());
+                    assertEquals(List.of(200L, 202L, 200L, 200L, 404L, 404L), spool.of(Type.STATUS).stream().map(Event::b).toList(),
+                            "the fourth's code is one of gRPC's, NOT_FOUND; the fifth has none");
+                    assertEquals(5, spool.of(Type.REQUEST_END).size());
+                    assertEquals(6, spool.of(Type.CONN_CLOSE).size(), "each a connection of its own");
+                    Event later = spool.of(Type.REQUEST).get(1);
+                    assertTrue(spool.of(Type.REQUEST_END).get(1).ts() - later.ts() >= 50_000_000, "over when the other thread has answered");
+                    assertFalse(spool.info.contains("netty-streams"), spool.info);
+                }
+            }
+            get(during, port, "/hello");
+            assertFalse(target.tell("handlers").contains("NumberedStreams"));
+            assertTrue(target.tell("handlers").contains(unhooked.substring(unhooked.indexOf("class "))), target.tell("handlers"));
+        }
+    }
+
+    /** As the JDK's client asks for it where there is no TLS. */
+    @ParameterizedTest
+    @EnumSource(Way.class)
+    void a_connection_goes_on_in_http_2_if_its_first_request_asks_for_that(Way way) throws Exception {
+        try (Target target = WebTarget.start(NettyWeb.class, "TLSv1.3", way.options()); TestRecorder recorder = way.recorder()) {
+            URI server = URI.create("http://localhost:" + target.tell("cleartext"));
+            get(HttpClient.newHttpClient(), server.resolve("/hello")); // its classes are there
+            recorder.record(target.pid());
+            HttpClient client = HttpClient.newHttpClient();
+            for (String path : List.of("/hello", "/later", "/nothing")) {
+                get(client, server.resolve(path));
+            }
+            Thread.sleep(200); // it is done with the last
+            Spool spool = recorder.stop();
+            assertEquals("", spool.message);
+            // It is answered twice, in each protocol. Hooks hear the new one from what is read next.
+            boolean asStream = way != Way.HOOKS;
+            assertEquals(asStream ? List.of("GET /hello", "GET /hello", "GET /later", "GET /nothing") : List.of("GET /hello", "GET /later", "GET /nothing"),
+                    spool.of(Type.REQUEST).stream().map(Event::c).toList());
+            assertEquals(asStream ? List.of(101L, 200L, 202L, 404L) : List.of(101L, 202L, 404L), spool.of(Type.STATUS).stream().map(Event::b).toList());
+            assertEquals(spool.of(Type.REQUEST).size(), spool.of(Type.REQUEST_END).size());
+        }
+    }
+
     @Test
     void streams_that_hooks_cannot_hear_are_said_to_be_unseen() throws Exception {
         try (Target target = WebTarget.start(NettyWeb.class, "TLSv1.3"); TestRecorder recorder = Way.HOOKS.recorder()) {
-            int port = Integer.parseInt(target.tell("streams"));
+            int port = Integer.parseInt(target.tell("own-encoder"));
             recorder.record(target.pid());
             HttpClient client = HttpClient.newBuilder().sslContext(HttpsClient.newContext()).build();
-            get(client, port, "/one");
-            get(client, port, "/two");
+            get(client, port, "/hello");
+            get(client, port, "/nothing");
             assertFalse(target.tell("handlers").contains("UntilHttp"), "nothing waits for a codec any more");
             Spool spool = recorder.stop();
             assertEquals(0, spool.of(Type.REQUEST).size());
@@ -97,12 +163,12 @@ class NettyIT {
         }
     }
 
-    /** Vert.x and Quarkus do without TLS. */
+    /** Vert.x and Quarkus have a codec that comes with the first request without TLS; Armeria one of its own that is a decoder and an encoder. */
     @ParameterizedTest
-    @EnumSource(Way.class)
-    void the_first_request_of_a_connection_is_told_where_its_codec_comes_with_it(Way way) throws Exception {
+    @CsvSource({"HOOKS, first-bytes", "REDEFINE, first-bytes", "START, first-bytes", "HOOKS, combined", "START, combined"})
+    void requests_are_told_whatever_their_codec_is_made_of_and_when(Way way, String codec) throws Exception {
         try (Target target = WebTarget.start(NettyWeb.class, "TLSv1.3", way.options()); TestRecorder recorder = way.recorder()) {
-            int port = Integer.parseInt(target.tell("first-bytes"));
+            int port = Integer.parseInt(target.tell(codec));
             assertEquals("200 200", twice(port)); // its classes are there
             recorder.record(target.pid());
             assertEquals("200 200", twice(port));
@@ -157,7 +223,11 @@ class NettyIT {
     }
 
     private static void get(HttpClient client, int port, String path) throws Exception {
-        HttpRequest request = HttpRequest.newBuilder(URI.create("https://localhost:" + port + path)).build();
+        get(client, URI.create("https://localhost:" + port + path));
+    }
+
+    private static void get(HttpClient client, URI page) throws Exception {
+        HttpRequest request = HttpRequest.newBuilder(page).build();
         assertEquals(HttpClient.Version.HTTP_2, client.send(request, HttpResponse.BodyHandlers.discarding()).version());
     }
 

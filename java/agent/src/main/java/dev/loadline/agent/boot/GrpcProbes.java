@@ -47,8 +47,13 @@ public final class GrpcProbes {
     /** The server has answered a call with this code; it may be in the midst of a visit to it. */
     public static void answered(Object call, int code) {
         if (isTold(call)) {
-            ServerProbes.answersInPart(call, code >= 0 && code < STATUS.length ? STATUS[code] : 500, true);
+            ServerProbes.answersInPart(call, status(code), true);
         }
+    }
+
+    /** The status of HTTP that stands for a code. */
+    static int status(int code) {
+        return code >= 0 && code < STATUS.length ? STATUS[code] : 500;
     }
 
     /** The transport is done with it, however it ended. */

@@ -131,6 +131,8 @@ public final class Rehearsal {
             helidon(connection);
             servlet(connection);
             grpc();
+            streams(connection, peer);
+            handshakes(connection, peer);
             method();
             ThreadProbes.goesOn(Thread.currentThread());
         }
@@ -319,6 +321,48 @@ public final class Rehearsal {
         visit = ServerProbes.visitBegin(call); // a request that calls in this process
         GrpcProbes.arrived(new Object(), call, "rehearsal/Call");
         ServerProbes.visitEnd(visit);
+    }
+
+    /** Of HTTP/2: one with a body behind its headers, and headers behind that; one of gRPC's; and what is no number. */
+    private static void streams(Object connection, InetSocketAddress peer) {
+        for (String of : new String[] {"io.grpc.Rehearsal", "rehearsal"}) {
+            if (StreamProbes.areHeardIn(of)) {
+                StreamProbes.areHeardHere(of);
+            }
+        }
+        StreamProbes.closed(connection, 1); // a client's
+        ServerProbes.visitEnd(StreamProbes.headersRead(connection, 1, peer, "GET", null));
+        ServerProbes.visitEnd(StreamProbes.headersRead(connection, 1, peer, "POST", "/rehearsal"));
+        ServerProbes.visitEnd(StreamProbes.dataRead(connection, 1));
+        ServerProbes.visitEnd(StreamProbes.headersRead(connection, 1, peer, null, null));
+        StreamProbes.headersWritten(connection, 1, "200", null, false);
+        StreamProbes.headersWritten(connection, 1, null, null, false);
+        StreamProbes.dataWritten(connection, 1, false);
+        StreamProbes.dataWritten(connection, 1, true);
+        StreamProbes.headersWritten(connection, 3, null, "0", true);
+        for (String nonsense : new String[] {"", "+1", ":1", "1000"}) {
+            StreamProbes.headersWritten(connection, 3, nonsense, null, true);
+        }
+        StreamProbes.closed(connection, 1);
+    }
+
+    /** As Undertow has them: a step within another, one on the connection that was made meanwhile, one that never ends, and no handshake at all. */
+    private static void handshakes(Object connection, InetSocketAddress peer) {
+        Object socket = new Object();
+        HandshakeProbes.closed(socket);
+        long step = HandshakeProbes.stepBegin(socket, peer);
+        HandshakeProbes.lastStepEnd(HandshakeProbes.stepBegin(socket, peer), true);
+        HandshakeProbes.stepEnd(step);
+        HandshakeProbes.connected(socket, peer);
+        long visit = ServerProbes.visitBegin(socket);
+        HandshakeProbes.lastStepEnd(HandshakeProbes.stepBegin(socket, peer), false);
+        ServerProbes.visitEnd(visit);
+        HandshakeProbes.closed(socket);
+        HandshakeProbes.connected(connection, peer);
+        socket = new Object();
+        HandshakeProbes.stepEnd(HandshakeProbes.stepBegin(socket, peer));
+        HandshakeProbes.stepEnd(HandshakeProbes.stepBegin(socket, peer));
+        HandshakeProbes.closed(socket);
     }
 
     /** A method that calls another. */

@@ -22,8 +22,15 @@ public final class ServerProbes {
 
     /** @param channel the connection's, or its peer's address */
     public static void connectionOpen(Object wrapper, Object channel) {
+        if (wrapper != null) {
+            connectionOpen(key(wrapper), channel);
+        }
+    }
+
+    /** The same of a connection that has no object of its own, but a key. */
+    static void connectionOpen(long key, Object channel) {
         Session s = Emit.server();
-        if (s == null || wrapper == null) {
+        if (s == null) {
             return;
         }
         SocketAddress peer = peer(channel);
@@ -31,9 +38,9 @@ public final class ServerProbes {
             InetSocketAddress inet = (InetSocketAddress) peer;
             InetAddress address = inet.getAddress();
             int text = s.strings.id(address == null ? inet.getHostString() : address.getHostAddress());
-            Emit.write(s, Type.CONN_OPEN, text, key(wrapper), inet.getPort());
+            Emit.write(s, Type.CONN_OPEN, text, key, inet.getPort());
         } else {
-            Emit.write(s, Type.CONN_OPEN, 0, key(wrapper), 0);
+            Emit.write(s, Type.CONN_OPEN, 0, key, 0);
         }
     }
 
@@ -63,7 +70,11 @@ public final class ServerProbes {
     }
 
     public static void connectionClose(Object wrapper) {
-        emit(Type.CONN_CLOSE, key(wrapper), 0);
+        connectionClose(key(wrapper));
+    }
+
+    static void connectionClose(long key) {
+        emit(Type.CONN_CLOSE, key, 0);
     }
 
     public static void queued(Object wrapper, boolean dispatch) {
@@ -84,7 +95,12 @@ public final class ServerProbes {
 
     /** The same of an event loop's: it leaves to others what it makes a task of. */
     public static long loopVisitBegin(Object channel) {
-        long id = visitBegin(channel);
+        return channel == null ? 0 : loopVisitBegin(key(channel));
+    }
+
+    static long loopVisitBegin(long key) {
+        Session s = Emit.server();
+        long id = s == null ? 0 : visitBegin(s, key, 0, 0);
         if (id != 0) {
             Visit.own().leaves = true;
         }
@@ -270,10 +286,15 @@ public final class ServerProbes {
      * @param status 0: it does not say; one before the final one ends nothing
      */
     public static void answersInPart(Object wrapper, int status, boolean ends) {
+        answersInPart(key(wrapper), status, ends);
+    }
+
+    static void answersInPart(long key, int status, boolean ends) {
         if (status == 100 || status == 102 || status == 103 || (status == 0 && !ends)) {
             return;
         }
-        long visit = visitBegin(wrapper);
+        Session s = Emit.server();
+        long visit = s == null ? 0 : visitBegin(s, key, 0, 0);
         if (status != 0) {
             status(status);
         }
@@ -324,7 +345,7 @@ public final class ServerProbes {
         }
     }
 
-    private static long key(Object wrapper) {
+    static long key(Object wrapper) {
         return System.identityHashCode(wrapper);
     }
 }

@@ -12,7 +12,8 @@ import net.bytebuddy.jar.asm.commons.Remapper;
 
 /**
  * Defines the classes of one package of the agent's beside a server's, so that they may extend and
- * implement the server's types. Beside a server from before Jakarta EE 9 they have servlets of {@code javax}.
+ * implement the server's types. Beside a server from before Jakarta EE 9 they have servlets of {@code javax}; beside a Netty
+ * that was moved into another package, as in gRPC's jar, they have that.
  */
 final class Neighbour extends ClassLoader {
     private static final String AGENT = "dev.loadline.agent.";
@@ -20,13 +21,17 @@ final class Neighbour extends ClassLoader {
     private static final Map<ClassLoader, Map<String, WeakReference<Neighbour>>> KNOWN = new WeakHashMap<>();
 
     private static final String JAKARTA = "jakarta/servlet/";
+    private static final String NETTY = "io/netty/";
 
     private final String own;
     private final boolean isBeforeJakarta;
+    /** What stands before the names of Netty's packages; nearly always nothing. */
+    private final String nettyIsIn;
 
-    private Neighbour(String own, ClassLoader parent) {
+    private Neighbour(String own, ClassLoader parent, String nettyIsIn) {
         super(parent);
         this.own = own;
+        this.nettyIsIn = nettyIsIn;
         isBeforeJakarta = parent != null && parent.getResource(JAKARTA + "Servlet.class") == null
                 && parent.getResource("javax/servlet/Servlet.class") != null;
     }
@@ -35,21 +40,31 @@ final class Neighbour extends ClassLoader {
     static synchronized Neighbour of(Class<?> server, String ownPackage) {
         Map<String, WeakReference<Neighbour>> beside =
                 KNOWN.computeIfAbsent(server.getClassLoader(), unused -> new java.util.HashMap<>());
-        WeakReference<Neighbour> known = beside.get(ownPackage);
+        String name = server.getName().replace('.', '/');
+        String nettyIsIn = name.substring(0, name.indexOf("/" + NETTY) + 1);
+        WeakReference<Neighbour> known = beside.get(nettyIsIn + ownPackage);
         Neighbour neighbour = known == null ? null : known.get();
         if (neighbour == null) {
-            neighbour = new Neighbour(ownPackage, server.getClassLoader());
-            beside.put(ownPackage, new WeakReference<>(neighbour));
+            neighbour = new Neighbour(ownPackage, server.getClassLoader(), nettyIsIn);
+            beside.put(nettyIsIn + ownPackage, new WeakReference<>(neighbour));
         }
         return neighbour;
     }
 
-    private static byte[] withJavax(byte[] file) {
+    /** The file of a class of the agent's, with the names that its types have here. */
+    private byte[] file(String className) throws IOException {
+        byte[] file = ClassBytes.of(className);
+        if (!isBeforeJakarta && nettyIsIn.isEmpty()) {
+            return file;
+        }
         ClassWriter renamed = new ClassWriter(0);
         new ClassReader(file).accept(new ClassRemapper(renamed, new Remapper() {
             @Override
             public String map(String name) {
-                return name.startsWith(JAKARTA) ? "javax/" + name.substring("jakarta/".length()) : name;
+                if (isBeforeJakarta && name.startsWith(JAKARTA)) {
+                    return "javax/" + name.substring("jakarta/".length());
+                }
+                return name.startsWith(NETTY) ? nettyIsIn + name : name;
             }
         }), 0);
         return renamed.toByteArray();
@@ -64,7 +79,7 @@ final class Neighbour extends ClassLoader {
             }
             if (name.startsWith(own)) {
                 try {
-                    byte[] file = isBeforeJakarta ? withJavax(ClassBytes.of(name)) : ClassBytes.of(name);
+                    byte[] file = file(name);
                     return defineClass(name, file, 0, file.length);
                 } catch (IOException e) {
                     throw new ClassNotFoundException(name, e);

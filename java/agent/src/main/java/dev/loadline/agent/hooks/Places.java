@@ -19,9 +19,11 @@ final class Places {
     private static final String JETTYS_CONNECTOR = "org.eclipse.jetty.server.AbstractConnector";
     private static final String JETTYS_HOUSEKEEPER = "org.eclipse.jetty.session.HouseKeeper$Runner";
     private static final String JDKS_DISPATCHER = "sun.net.httpserver.ServerImpl$Dispatcher";
-    private static final String NETTYS_LOOP = "io.netty.channel.SingleThreadEventLoop";
+    private static final String NETTY = "io.netty.";
     private static final String XNIOS_THREAD = "org.xnio.nio.WorkerThread";
     private static final String UNDERTOWS_LISTENER = "io.undertow.server.OpenListener";
+    private static final String UNDERTOWS_TLS = "io.undertow.protocols.ssl.UndertowXnioSsl";
+    private static final String[] XNIO_AND_UNDERTOW = {"org.xnio.", "io.undertow."};
     /** Fields from what a thread runs, or a selector watches, to what is looked for. */
     private static final int STEPS = 8;
 
@@ -80,8 +82,10 @@ final class Places {
         } else if (name.equals(JDKS_DISPATCHER)) {
             access.open(task.getClass());
             found.at(Fields.get(task, "this$0"), "jdk.", "JdkServer");
-        } else if (name.startsWith("io.netty.") && searched.add(task)) {
-            Object loop = Fields.find(access::open, task, NETTYS_LOOP, STEPS, "io.netty.");
+        } else if ((name.startsWith(NETTY) || name.contains("." + NETTY)) && searched.add(task)) {
+            // Others' jars may hold one of their own: io.grpc.netty.shaded.io.netty.
+            String netty = name.substring(0, name.startsWith(NETTY) ? 0 : name.indexOf("." + NETTY) + 1) + NETTY;
+            Object loop = Fields.find(access::open, task, netty + "channel.SingleThreadEventLoop", STEPS, netty);
             if (loop != null) {
                 found.at(loop, "netty.", "NettyLoop");
             }
@@ -102,9 +106,13 @@ final class Places {
         }
         for (SelectionKey key : selector.keys()) {
             if (key.channel() instanceof ServerSocketChannel && key.attachment() != null && searched.add(key.attachment())) {
-                Object listener = Fields.find(access::open, key.attachment(), UNDERTOWS_LISTENER, STEPS, "org.xnio.", "io.undertow.");
+                Object listener = Fields.find(access::open, key.attachment(), UNDERTOWS_LISTENER, STEPS, XNIO_AND_UNDERTOW);
                 if (listener != null) {
                     found.at(listener, "undertow.", "UndertowListener");
+                }
+                Object tls = Fields.find(access::open, key.attachment(), UNDERTOWS_TLS, STEPS, XNIO_AND_UNDERTOW);
+                if (tls != null) {
+                    found.at(tls, "undertow.", "UndertowTls");
                 }
             }
         }

@@ -16,7 +16,7 @@ import javax.net.ssl.SSLSession;
  * <p>A handshake was a full one if its session is as young as the engine: a resumed session keeps
  * the time of its creation on every JDK, with every version of TLS and kind of ticket.
  */
-public final class RecordedEngine extends SSLEngine {
+public class RecordedEngine extends SSLEngine {
     private final SSLEngine engine;
     private final long createdMillis = System.currentTimeMillis();
     private boolean done;
@@ -52,6 +52,11 @@ public final class RecordedEngine extends SSLEngine {
             failed();
             throw e;
         }
+    }
+
+    /** Whether nothing more is told of. */
+    protected final boolean isDone() {
+        return done;
     }
 
     private SSLEngineResult told(SSLEngineResult result) {

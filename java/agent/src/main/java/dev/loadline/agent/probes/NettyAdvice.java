@@ -1,6 +1,7 @@
 package dev.loadline.agent.probes;
 
 import dev.loadline.agent.boot.ServerProbes;
+import dev.loadline.agent.boot.StreamProbes;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ServerChannel;
@@ -8,16 +9,20 @@ import io.netty.handler.codec.http.HttpRequest;
 import io.netty.handler.codec.http.HttpResponse;
 import io.netty.handler.codec.http.HttpResponseEncoder;
 import io.netty.handler.codec.http.LastHttpContent;
+import io.netty.handler.codec.http2.Http2Connection;
+import io.netty.handler.codec.http2.Http2ConnectionDecoder;
+import io.netty.handler.codec.http2.Http2ConnectionEncoder;
+import io.netty.handler.codec.http2.Http2Headers;
+import io.netty.handler.codec.http2.Http2Stream;
 import io.netty.util.concurrent.Future;
-import java.util.List;
 import javax.net.ssl.SSLEngine;
 import net.bytebuddy.asm.Advice;
 
 /**
- * In Netty 4, and so in what is made of it: Reactor Netty, Vert.x, Quarkus. A connection is known by its channel,
- * which is a server's if its parent is; a stream of HTTP/2 is one too, whose parent is its connection's. A request of HTTP/1.1 lasts from its first
- * line to the last part of its response, one of HTTP/2 from its headers on, where streams have channels and
- * speak to handlers of HTTP/1.1. What other threads do for it {@link TaskAdvice} tells. As in {@link TomcatAdvice}, Netty's types appear only in code.
+ * In Netty 4, and so in what is made of it: Reactor Netty, Vert.x, Quarkus, Armeria. A connection is known by its channel,
+ * which is a server's if its parent is. A request of HTTP/1.1 lasts from its first line to the last part of its response. HTTP/2 is heard
+ * where its frames have become streams and are not yet anything of whoever made the server. What other threads do for a request
+ * {@link TaskAdvice} tells. As in {@link TomcatAdvice}, Netty's types appear only in code.
  */
 final class NettyAdvice {
     private NettyAdvice() {}
@@ -26,8 +31,7 @@ final class NettyAdvice {
     static final class ConnectionOpen {
         @Advice.OnMethodEnter(suppress = Throwable.class)
         static void enter(@Advice.FieldValue("channel") Object channel) {
-            Channel parent = ((Channel) channel).parent();
-            if (parent instanceof ServerChannel || parent != null && parent.parent() instanceof ServerChannel) {
+            if (((Channel) channel).parent() instanceof ServerChannel) {
                 ServerProbes.connectionOpen(channel, ((Channel) channel).remoteAddress());
             }
         }
@@ -37,8 +41,7 @@ final class NettyAdvice {
     static final class ConnectionClose {
         @Advice.OnMethodEnter(suppress = Throwable.class)
         static void enter(@Advice.FieldValue("channel") Object channel) {
-            Channel parent = ((Channel) channel).parent();
-            if (parent instanceof ServerChannel || parent != null && parent.parent() instanceof ServerChannel) {
+            if (((Channel) channel).parent() instanceof ServerChannel) {
                 ServerProbes.connectionClose(channel);
             }
         }
@@ -48,10 +51,7 @@ final class NettyAdvice {
     static final class Visit {
         @Advice.OnMethodEnter(suppress = Throwable.class)
         static long enter(@Advice.FieldValue("channel") Object channel) {
-            Channel parent = ((Channel) channel).parent();
-            return parent instanceof ServerChannel || parent != null && parent.parent() instanceof ServerChannel
-                    ? ServerProbes.loopVisitBegin(channel)
-                    : 0;
+            return ((Channel) channel).parent() instanceof ServerChannel ? ServerProbes.loopVisitBegin(channel) : 0;
         }
     }
 
@@ -104,26 +104,85 @@ final class NettyAdvice {
         }
     }
 
-    /** {@code Http2StreamFrameToHttpObjectCodec.decode(context, frame, out)}: of headers it makes a request. */
-    static final class StreamRequest {
+    /** {@code DefaultHttp2ConnectionDecoder.FrameReadListener.onHeadersRead(context, stream, headers, …)}. */
+    static final class StreamHeaders {
+        @Advice.OnMethodEnter(suppress = Throwable.class)
+        static long enter(
+                @Advice.FieldValue("this$0") Object decoder,
+                @Advice.Argument(0) Object context,
+                @Advice.Argument(1) int stream,
+                @Advice.Argument(2) Object headers) {
+            Http2Connection connection = ((Http2ConnectionDecoder) decoder).connection();
+            if (!connection.isServer() || !StreamProbes.areHeardHere(((ChannelHandlerContext) context).handler())) {
+                return 0;
+            }
+            Http2Headers read = (Http2Headers) headers;
+            return StreamProbes.headersRead(connection, stream,
+                    ((ChannelHandlerContext) context).channel().remoteAddress(), read.method(), read.path());
+        }
+    }
+
+    /** Its {@code onDataRead(context, stream, …)}. */
+    static final class StreamData {
+        @Advice.OnMethodEnter(suppress = Throwable.class)
+        static long enter(
+                @Advice.FieldValue("this$0") Object decoder, @Advice.Argument(0) Object context, @Advice.Argument(1) int stream) {
+            Http2Connection connection = ((Http2ConnectionDecoder) decoder).connection();
+            return connection.isServer() && StreamProbes.areHeardHere(((ChannelHandlerContext) context).handler())
+                    ? StreamProbes.dataRead(connection, stream)
+                    : 0;
+        }
+    }
+
+    /** {@code InboundHttpToHttp2Adapter.handle(context, connection, listener, message)}: a request that asked for HTTP/2 is its first stream. */
+    static final class Upgraded {
+        @Advice.OnMethodEnter(suppress = Throwable.class)
+        static long enter(
+                @Advice.Argument(0) Object context, @Advice.Argument(1) Object connection, @Advice.Argument(3) Object message) {
+            if (!((Http2Connection) connection).isServer() || !(message instanceof HttpRequest)) {
+                return 0;
+            }
+            HttpRequest request = (HttpRequest) message;
+            return StreamProbes.headersRead(connection, request.headers().getInt("x-http2-stream-id", 1),
+                    ((ChannelHandlerContext) context).channel().remoteAddress(), request.method().name(), request.uri());
+        }
+    }
+
+    /** {@code DefaultHttp2ConnectionEncoder.writeHeaders0(context, stream, headers, …, ends, promise)}. */
+    static final class StreamAnswer {
         @Advice.OnMethodExit(suppress = Throwable.class)
-        static void exit(@Advice.Argument(2) List<?> out) {
-            Object made = out.isEmpty() ? null : out.get(out.size() - 1);
-            if (made instanceof HttpRequest) {
-                ServerProbes.request(((HttpRequest) made).method().name(), ((HttpRequest) made).uri());
+        static void exit(
+                @Advice.This Object encoder,
+                @Advice.Argument(0) Object context,
+                @Advice.Argument(1) int stream,
+                @Advice.Argument(2) Object headers,
+                @Advice.Argument(8) boolean ends) {
+            Http2Connection connection = ((Http2ConnectionEncoder) encoder).connection();
+            if (connection.isServer() && StreamProbes.areHeardHere(((ChannelHandlerContext) context).handler())) {
+                Http2Headers written = (Http2Headers) headers;
+                StreamProbes.headersWritten(connection, stream, written.status(), written.get("grpc-status"), ends);
             }
         }
     }
 
-    /** Its {@code encode(context, message, out)}, on either side. */
-    static final class StreamResponse {
+    /** Its {@code writeData(context, stream, data, padding, ends, promise)}. */
+    static final class StreamAnswerData {
         @Advice.OnMethodExit(suppress = Throwable.class)
-        static void exit(@Advice.Argument(0) Object context, @Advice.Argument(1) Object message) {
-            Channel stream = ((ChannelHandlerContext) context).channel();
-            Channel connection = stream.parent();
-            if (connection != null && connection.parent() instanceof ServerChannel) {
-                int status = message instanceof HttpResponse ? ((HttpResponse) message).status().code() : 0;
-                ServerProbes.answersInPart(stream, status, message instanceof LastHttpContent);
+        static void exit(
+                @Advice.This Object encoder, @Advice.Argument(0) Object context, @Advice.Argument(1) int stream, @Advice.Argument(4) boolean ends) {
+            Http2Connection connection = ((Http2ConnectionEncoder) encoder).connection();
+            if (connection.isServer() && StreamProbes.areHeardHere(((ChannelHandlerContext) context).handler())) {
+                StreamProbes.dataWritten(connection, stream, ends);
+            }
+        }
+    }
+
+    /** {@code DefaultHttp2Connection.notifyClosed(stream)}. */
+    static final class StreamClose {
+        @Advice.OnMethodExit(suppress = Throwable.class)
+        static void exit(@Advice.This Object connection, @Advice.Argument(0) Object stream) {
+            if (((Http2Connection) connection).isServer()) {
+                StreamProbes.closed(connection, ((Http2Stream) stream).id());
             }
         }
     }

@@ -160,10 +160,18 @@ final class Rules {
         add("com.linecorp.armeria.server.HttpServerCodec$HttpServerRequestDecoder", request);
         add(netty + "handler.codec.http.HttpObjectEncoder",
                 new Rule("encode", named("encode").and(takesArguments(3)).and(takesArgument(2, List.class)), NettyAdvice.Response.class));
-        String http = netty + "handler.codec.http";
-        add(http + "2.Http2StreamFrameToHttpObjectCodec",
-                new Rule("decode", named("decode").and(takesArgument(1, named(http + "2.Http2StreamFrame"))), NettyAdvice.StreamRequest.class),
-                new Rule("encode", named("encode").and(takesArgument(1, named(http + ".HttpObject"))), NettyAdvice.StreamResponse.class));
+        String http2 = netty + "handler.codec.http2.";
+        add(http2 + "DefaultHttp2ConnectionDecoder$FrameReadListener",
+                new Rule("onHeadersRead", named("onHeadersRead").and(takesArguments(8)), NettyAdvice.StreamHeaders.class).endingBy(VisitEnd.class),
+                new Rule("onDataRead", named("onDataRead").and(takesArguments(5)), NettyAdvice.StreamData.class).endingBy(VisitEnd.class));
+        add(http2 + "InboundHttpToHttp2Adapter",
+                Rule.ifThere("handle", named("handle").and(isStatic()).and(takesArguments(4)), NettyAdvice.Upgraded.class)
+                        .endingBy(VisitEnd.class));
+        add(http2 + "DefaultHttp2ConnectionEncoder",
+                new Rule("writeHeaders0", named("writeHeaders0").and(takesArguments(10)), NettyAdvice.StreamAnswer.class),
+                new Rule("writeData", named("writeData").and(takesArguments(6)), NettyAdvice.StreamAnswerData.class));
+        add(http2 + "DefaultHttp2Connection",
+                new Rule("notifyClosed", named("notifyClosed").and(takesArguments(1)), NettyAdvice.StreamClose.class));
     }
 
     /** A subclass that overrides what is called before and after a task, without asking these, tells nothing. */
@@ -201,6 +209,10 @@ final class Rules {
         add(server + "AbstractServerConnection$CloseSetter",
                 new Rule("handleEvent", named("handleEvent").and(takesArgument(0, named("org.xnio.StreamConnection"))),
                         UndertowAdvice.ConnectionClose.class));
+        add("io.undertow.protocols.ssl.SslConduit",
+                new Rule("doUnwrap", named("doUnwrap").and(takesArguments(3)), UndertowAdvice.HandshakeStep.class),
+                new Rule("doWrap", named("doWrap").and(takesArguments(3)), UndertowAdvice.HandshakeStep.class),
+                new Rule("closed", named("closed").and(takesNoArguments()), UndertowAdvice.HandshakeGone.class));
         add(server + "protocol.http.HttpReadListener",
                 new Rule("handleEvent", named("handleEvent").and(takesArgument(0, named("org.xnio.conduits.ConduitStreamSourceChannel"))),
                         UndertowAdvice.Visit.class).endingBy(VisitEnd.class));

@@ -2,11 +2,13 @@ package dev.loadline.agent.programs;
 
 import dev.loadline.agent.testing.Program;
 import io.netty.bootstrap.ServerBootstrap;
+import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelInitializer;
+import io.netty.channel.CombinedChannelDuplexHandler;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
 import io.netty.channel.SimpleChannelInboundHandler;
 import io.netty.channel.nio.NioIoHandler;
@@ -23,17 +25,26 @@ import io.netty.handler.codec.http.HttpResponse;
 import io.netty.handler.codec.http.HttpResponseEncoder;
 import io.netty.handler.codec.http.HttpResponseStatus;
 import io.netty.handler.codec.http.HttpServerCodec;
+import io.netty.handler.codec.http.HttpServerUpgradeHandler;
 import io.netty.handler.codec.http.HttpVersion;
 import io.netty.handler.codec.http.LastHttpContent;
 import io.netty.handler.codec.http2.AbstractHttp2ConnectionHandlerBuilder;
+import io.netty.handler.codec.http2.DecoratingHttp2FrameWriter;
 import io.netty.handler.codec.http2.DefaultHttp2Headers;
+import io.netty.handler.codec.http2.Http2CodecUtil;
+import io.netty.handler.codec.http2.Http2Connection;
 import io.netty.handler.codec.http2.Http2ConnectionDecoder;
 import io.netty.handler.codec.http2.Http2ConnectionEncoder;
 import io.netty.handler.codec.http2.Http2ConnectionHandler;
+import io.netty.handler.codec.http2.Http2Exception;
 import io.netty.handler.codec.http2.Http2FrameAdapter;
 import io.netty.handler.codec.http2.Http2FrameCodecBuilder;
+import io.netty.handler.codec.http2.Http2FrameWriter;
 import io.netty.handler.codec.http2.Http2Headers;
+import io.netty.handler.codec.http2.Http2LifecycleManager;
 import io.netty.handler.codec.http2.Http2MultiplexHandler;
+import io.netty.handler.codec.http2.Http2RemoteFlowController;
+import io.netty.handler.codec.http2.Http2ServerUpgradeCodec;
 import io.netty.handler.codec.http2.Http2Settings;
 import io.netty.handler.codec.http2.Http2StreamFrameToHttpObjectCodec;
 import io.netty.handler.ssl.ApplicationProtocolConfig;
@@ -42,6 +53,7 @@ import io.netty.handler.ssl.ApplicationProtocolNegotiationHandler;
 import io.netty.handler.ssl.SslContext;
 import io.netty.handler.ssl.SslContextBuilder;
 import io.netty.handler.ssl.SslProvider;
+import io.netty.util.AsciiString;
 import java.io.FileInputStream;
 import java.io.InputStream;
 import java.net.InetSocketAddress;
@@ -89,12 +101,19 @@ public final class NettyWeb extends Program {
     protected String handle(String command) throws Exception {
         if (command.equals("handlers")) {
             open.removeIf(channel -> !channel.isOpen());
-            return open.stream().map(channel -> channel.pipeline().names().toString()).sorted().collect(Collectors.joining());
+            return open.stream().map(channel -> channel.pipeline().names() + inCodec(channel)).sorted().collect(Collectors.joining());
         }
         if (command.equals("first-bytes")) {
             return start(channel -> channel.pipeline().addLast(new FirstBytes()));
         }
-        if (!command.equals("start") && !command.equals("streams")) {
+        if (command.equals("combined")) {
+            return start(channel -> channel.pipeline().addLast(new CombinedChannelDuplexHandler<>(new HttpRequestDecoder(), new HttpResponseEncoder()),
+                    new HttpObjectAggregator(LONGEST), new Pages()));
+        }
+        if (command.equals("cleartext")) {
+            return start(NettyWeb::beginInEither);
+        }
+        if (!command.equals("start") && !command.equals("streams") && !command.equals("own-encoder")) {
             throw new IllegalArgumentException(command);
         }
         KeyStore keys = KeyStore.getInstance("PKCS12");
@@ -110,8 +129,13 @@ public final class NettyWeb extends Program {
                         ApplicationProtocolConfig.SelectedListenerFailureBehavior.ACCEPT,
                         ApplicationProtocolNames.HTTP_2, ApplicationProtocolNames.HTTP_1_1))
                 .build();
-        boolean channels = command.equals("start");
-        return start(channel -> channel.pipeline().addLast(tls.newHandler(channel.alloc()), new Negotiated(channels)));
+        return start(channel -> channel.pipeline().addLast(tls.newHandler(channel.alloc()), new Negotiated(command)));
+    }
+
+    /** Who listens to a codec of HTTP/2 and who writes for it. */
+    private static String inCodec(Channel channel) {
+        Http2ConnectionHandler codec = channel.pipeline().get(Http2ConnectionHandler.class);
+        return codec == null ? "" : codec.decoder().frameListener().getClass() + " " + codec.encoder().frameWriter().getClass();
     }
 
     private String start(Consumer<SocketChannel> initializer) throws Exception {
@@ -142,12 +166,12 @@ public final class NettyWeb extends Program {
     }
 
     private static final class Negotiated extends ApplicationProtocolNegotiationHandler {
-        private final boolean channels;
+        private final String codec;
 
-        /** @param channels whether streams have some */
-        Negotiated(boolean channels) {
+        /** @param codec "start": one whose streams have channels */
+        Negotiated(String codec) {
             super(ApplicationProtocolNames.HTTP_1_1);
-            this.channels = channels;
+            this.codec = codec;
         }
 
         @Override
@@ -156,21 +180,41 @@ public final class NettyWeb extends Program {
                 context.pipeline().addLast(new HttpServerCodec(), new HttpObjectAggregator(LONGEST), new Pages());
                 return;
             }
-            if (!channels) {
-                context.pipeline().addLast(new Answers().build());
+            if (!codec.equals("start")) {
+                context.pipeline().addLast(new Answers(codec.equals("own-encoder")).build());
                 return;
             }
-            context.pipeline().addLast(Http2FrameCodecBuilder.forServer().build(), new Http2MultiplexHandler(new ChannelInitializer<Channel>() {
-                @Override
-                protected void initChannel(Channel stream) {
-                    stream.pipeline().addLast(new Http2StreamFrameToHttpObjectCodec(true), new HttpObjectAggregator(LONGEST), new Pages());
-                }
-            }));
+            context.pipeline().addLast(Http2FrameCodecBuilder.forServer().build(), streams());
         }
+    }
+
+    /** Gives each a channel. */
+    private static Http2MultiplexHandler streams() {
+        return new Http2MultiplexHandler(new ChannelInitializer<Channel>() {
+            @Override
+            protected void initChannel(Channel stream) {
+                stream.pipeline().addLast(new Http2StreamFrameToHttpObjectCodec(true), new HttpObjectAggregator(LONGEST), new Pages());
+            }
+        });
+    }
+
+    /** A request may ask for HTTP/2. */
+    private static void beginInEither(Channel channel) {
+        HttpServerCodec codec = new HttpServerCodec();
+        channel.pipeline().addLast(codec, new HttpServerUpgradeHandler(codec, protocol ->
+                AsciiString.contentEquals(Http2CodecUtil.HTTP_UPGRADE_PROTOCOL_NAME, protocol)
+                        ? new Http2ServerUpgradeCodec(Http2FrameCodecBuilder.forServer().build(), streams()) : null),
+                new HttpObjectAggregator(LONGEST), new Pages());
     }
 
     /** As in Vert.x and Armeria: the codec tells of streams by their numbers. */
     private static final class Answers extends AbstractHttp2ConnectionHandlerBuilder<Http2ConnectionHandler, Answers> {
+        private final boolean ownEncoder;
+
+        Answers(boolean ownEncoder) {
+            this.ownEncoder = ownEncoder;
+        }
+
         @Override
         public Http2ConnectionHandler build() {
             return super.build();
@@ -182,11 +226,86 @@ public final class NettyWeb extends Program {
                 @Override
                 public void onHeadersRead(ChannelHandlerContext context, int stream, Http2Headers headers, int dependency, short weight,
                         boolean exclusive, int padding, boolean ends) {
-                    encoder.writeHeaders(context, stream, new DefaultHttp2Headers().status("200"), 0, true, context.newPromise());
+                    answer(context, encoder, stream, headers.path().toString().replaceAll("[?].*", ""));
                     context.flush();
                 }
             });
-            return new Http2ConnectionHandler(decoder, encoder, settings) { };
+            return new Http2ConnectionHandler(decoder, ownEncoder ? new OwnEncoder(encoder) : encoder, settings) { };
+        }
+
+        private static void answer(ChannelHandlerContext context, Http2ConnectionEncoder encoder, int stream, String path) {
+            switch (path) {
+                case "/hello":
+                    head(context, encoder, stream, "200", true);
+                    break;
+                case "/parts":
+                    head(context, encoder, stream, "200", false);
+                    encoder.writeData(context, stream, Pages.bytes("par"), 0, false, context.newPromise());
+                    encoder.writeData(context, stream, Pages.bytes("ts"), 0, true, context.newPromise());
+                    break;
+                case "/later":
+                    new Thread(() -> {
+                        Pages.pause(50);
+                        context.executor().execute(() -> {
+                            head(context, encoder, stream, "202", true);
+                            context.flush();
+                        });
+                    }, "later").start();
+                    break;
+                case "/call":
+                    head(context, encoder, stream, "200", false);
+                    encoder.writeHeaders(context, stream, new DefaultHttp2Headers().set("grpc-status", "5"), 0, true, context.newPromise());
+                    break;
+                case "/never":
+                    encoder.writeRstStream(context, stream, 0, context.newPromise());
+                    break;
+                default:
+                    head(context, encoder, stream, "404", true);
+            }
+        }
+
+        private static void head(ChannelHandlerContext context, Http2ConnectionEncoder encoder, int stream, String status, boolean ends) {
+            encoder.writeHeaders(context, stream, new DefaultHttp2Headers().status(status), 0, ends, context.newPromise());
+        }
+    }
+
+    /** Which is none of Netty's. */
+    private static final class OwnEncoder extends DecoratingHttp2FrameWriter implements Http2ConnectionEncoder {
+        private final Http2ConnectionEncoder encoder;
+
+        OwnEncoder(Http2ConnectionEncoder encoder) {
+            super(encoder);
+            this.encoder = encoder;
+        }
+
+        @Override
+        public void lifecycleManager(Http2LifecycleManager manager) {
+            encoder.lifecycleManager(manager);
+        }
+
+        @Override
+        public Http2Connection connection() {
+            return encoder.connection();
+        }
+
+        @Override
+        public Http2RemoteFlowController flowController() {
+            return encoder.flowController();
+        }
+
+        @Override
+        public Http2FrameWriter frameWriter() {
+            return encoder.frameWriter();
+        }
+
+        @Override
+        public Http2Settings pollSentSettings() {
+            return encoder.pollSentSettings();
+        }
+
+        @Override
+        public void remoteSettings(Http2Settings settings) throws Http2Exception {
+            encoder.remoteSettings(settings);
         }
     }
 
@@ -247,11 +366,7 @@ public final class NettyWeb extends Program {
                     break;
                 case "/later":
                     new Thread(() -> {
-                        try {
-                            Thread.sleep(50);
-                        } catch (InterruptedException e) {
-                            throw new IllegalStateException(e);
-                        }
+                        pause(50);
                         context.writeAndFlush(page(HttpResponseStatus.ACCEPTED, "later"));
                     }, "later").start();
                     break;
@@ -305,10 +420,14 @@ public final class NettyWeb extends Program {
 
         /** Answers; the event loop ends the request before it is done. */
         private static void work(ChannelHandlerContext context) {
+            pause(20);
+            context.writeAndFlush(page(HttpResponseStatus.OK, "work"));
+            pause(20);
+        }
+
+        static void pause(long millis) {
             try {
-                Thread.sleep(20);
-                context.writeAndFlush(page(HttpResponseStatus.OK, "work"));
-                Thread.sleep(20);
+                Thread.sleep(millis);
             } catch (InterruptedException e) {
                 throw new IllegalStateException(e);
             }
@@ -346,7 +465,7 @@ public final class NettyWeb extends Program {
             return page;
         }
 
-        private static io.netty.buffer.ByteBuf bytes(String text) {
+        static ByteBuf bytes(String text) {
             return Unpooled.copiedBuffer(text, StandardCharsets.US_ASCII);
         }
     }

@@ -18,6 +18,8 @@ import java.io.IOException;
 import java.lang.reflect.Field;
 import java.net.InetSocketAddress;
 import java.util.List;
+import org.xnio.Options;
+import org.xnio.Sequence;
 
 /** Undertow on a free port: handlers that answer at once, by a worker, and from another thread; and a servlet. */
 public final class UndertowWeb extends Program {
@@ -32,9 +34,13 @@ public final class UndertowWeb extends Program {
                 return serve(pages(), true);
             case "tls":
                 server = Undertow.builder().addHttpsListener(0, "127.0.0.1", JdkWeb.keys())
-                        .setServerOption(UndertowOptions.ENABLE_HTTP2, true).setHandler(pages()).build();
+                        .setServerOption(UndertowOptions.ENABLE_HTTP2, true)
+                        .setSocketOption(Options.SSL_ENABLED_PROTOCOLS, Sequence.of(System.getProperty("web.tls")))
+                        .setHandler(pages()).build();
                 server.start();
                 return port();
+            case "context":
+                return server.getListenerInfo().get(0).getSslContext().getClass().getName();
             case "self":
                 return serve(new Itself(), false);
             case "root":

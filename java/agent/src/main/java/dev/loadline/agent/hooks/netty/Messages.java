@@ -1,10 +1,12 @@
 package dev.loadline.agent.hooks.netty;
 
 import dev.loadline.agent.boot.ServerProbes;
+import dev.loadline.agent.hooks.Fields;
 import io.netty.channel.ChannelDuplexHandler;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelPipeline;
 import io.netty.channel.ChannelPromise;
+import io.netty.channel.CombinedChannelDuplexHandler;
 import io.netty.handler.codec.http.HttpRequest;
 import io.netty.handler.codec.http.HttpRequestDecoder;
 import io.netty.handler.codec.http.HttpResponse;
@@ -15,6 +17,12 @@ import io.netty.handler.ssl.SslHandler;
 
 /** Next behind a codec of HTTP/1.1: tells of the requests that it read, and of the responses that it is to write. */
 final class Messages extends ChannelDuplexHandler {
+    private final ChannelHandlerContext codec;
+
+    private Messages(ChannelHandlerContext codec) {
+        this.codec = codec;
+    }
+
     /** Fails where there is no HTTP, or no TLS, beside Netty. */
     static void load() {
         SslHandler.class.getName();
@@ -30,22 +38,50 @@ final class Messages extends ChannelDuplexHandler {
     }
 
     /** Puts one behind the codec, unless there is one; false if there is no codec. */
-    static boolean into(ChannelPipeline pipeline) {
+    static boolean into(ChannelPipeline pipeline, NettyLoop loop) {
         if (areIn(pipeline)) {
             return true;
         }
-        ChannelHandlerContext codec = pipeline.context(HttpServerCodec.class);
+        ChannelHandlerContext codec = codec(pipeline, loop);
         if (codec == null) {
-            ChannelHandlerContext decoder = pipeline.context(HttpRequestDecoder.class);
-            ChannelHandlerContext encoder = pipeline.context(HttpResponseEncoder.class);
-            if (decoder == null || encoder == null) {
-                return false;
-            }
-            boolean decodesFirst = pipeline.names().indexOf(decoder.name()) < pipeline.names().indexOf(encoder.name());
-            codec = decodesFirst ? encoder : decoder;
+            return false;
         }
-        pipeline.addAfter(codec.name(), null, new Messages());
+        pipeline.addAfter(codec.name(), null, new Messages(codec));
         return true;
+    }
+
+    /** Netty's own, or a decoder and an encoder, of which that which stands behind; or, as Armeria has it, what somebody made of both. Else null. */
+    private static ChannelHandlerContext codec(ChannelPipeline pipeline, NettyLoop loop) {
+        ChannelHandlerContext codec = pipeline.context(HttpServerCodec.class);
+        if (codec != null) {
+            return codec;
+        }
+        ChannelHandlerContext decoder = pipeline.context(HttpRequestDecoder.class);
+        ChannelHandlerContext encoder = pipeline.context(HttpResponseEncoder.class);
+        if (decoder != null && encoder != null) {
+            return pipeline.names().indexOf(decoder.name()) < pipeline.names().indexOf(encoder.name()) ? encoder : decoder;
+        }
+        CombinedChannelDuplexHandler<?, ?> combined = pipeline.get(CombinedChannelDuplexHandler.class);
+        return combined != null && isMadeOfThem(combined, loop) ? pipeline.context(combined) : null;
+    }
+
+    private static boolean isMadeOfThem(CombinedChannelDuplexHandler<?, ?> combined, NettyLoop loop) {
+        Class<?> type = CombinedChannelDuplexHandler.class;
+        try {
+            loop.open(type);
+            return Fields.of(type, "inboundHandler").get(combined) instanceof HttpRequestDecoder
+                    && Fields.of(type, "outboundHandler").get(combined) instanceof HttpResponseEncoder;
+        } catch (ReflectiveOperationException | RuntimeException otherVersion) {
+            return false;
+        }
+    }
+
+    /** Leaves if the codec has: its connection goes on with another protocol. @return whether that is so */
+    boolean follows(ChannelPipeline pipeline) {
+        if (codec.isRemoved() && pipeline.context(this) != null) {
+            pipeline.remove(this);
+        }
+        return codec.isRemoved();
     }
 
     @Override

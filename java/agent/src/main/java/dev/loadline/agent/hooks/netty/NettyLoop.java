@@ -25,7 +25,8 @@ import java.util.concurrent.TimeoutException;
 
 /** Hooks in the channels of one event loop. */
 public final class NettyLoop implements Hook {
-    private static final String CHANNEL = "io.netty.channel.Channel";
+    private static final String CHANNEL = Channel.class.getName();
+    private static final String CHANNELS = CHANNEL.substring(0, CHANNEL.lastIndexOf('.') + 1);
     /** How long a loop that is busy with something else is waited for; it does what it was asked for later, then. */
     private static final long PATIENCE_MILLIS = 50;
     /** How often a loop is woken to see whether it serves now. */
@@ -36,8 +37,7 @@ public final class NettyLoop implements Hook {
     private final SingleThreadEventLoop loop;
     private final Hooks.Access access;
     private volatile boolean serves;
-    private volatile boolean meetsStreams;
-    private volatile boolean meetsGrpc;
+    private volatile boolean missesStreams;
     private long looked = System.nanoTime();
     /** What the loop was asked for last. */
     private FutureTask<Void> asked;
@@ -103,6 +103,8 @@ public final class NettyLoop implements Hook {
                     for (ChannelHandler handler : channel.pipeline().toMap().values()) {
                         if (OURS.contains(handler.getClass())) {
                             channel.pipeline().remove(handler);
+                        } else if (RecordedChannel.HTTP_2) {
+                            NumberedStreams.outOf(handler);
                         }
                     }
                 }
@@ -125,22 +127,20 @@ public final class NettyLoop implements Hook {
         if (serves) {
             unseen.add("netty-tasks");
         }
-        if (meetsStreams) {
+        if (missesStreams) {
             unseen.add("netty-streams");
-        }
-        if (meetsGrpc) {
-            unseen.add("netty-grpc");
         }
         return unseen;
     }
 
-    /** A client speaks HTTP/2 to a codec that makes no frames to listen to. */
-    void meets(ChannelHandler codec) {
-        if (codec.getClass().getName().startsWith("io.grpc.")) {
-            meetsGrpc = true;
-        } else {
-            meetsStreams = true;
-        }
+    /** A client speaks HTTP/2 to a codec that can not be listened to. */
+    void cannotHearStreams() {
+        missesStreams = true;
+    }
+
+    /** Opens a class's package to hooks. */
+    void open(Class<?> type) {
+        access.open(type);
     }
 
     /** Pipelines are changed where they run. */
@@ -195,7 +195,7 @@ public final class NettyLoop implements Hook {
     /** The channel that a registration with a selector is for. */
     private void add(Object registration, List<Channel> all) throws ReflectiveOperationException {
         Object channel = registration instanceof Channel ? registration
-                : Fields.find(access::open, registration, CHANNEL, 2, "io.netty.channel.");
+                : Fields.find(access::open, registration, CHANNEL, 2, CHANNELS);
         if (channel != null) {
             all.add((Channel) channel);
         }

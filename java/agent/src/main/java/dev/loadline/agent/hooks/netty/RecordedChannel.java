@@ -4,6 +4,7 @@ import dev.loadline.agent.boot.ServerProbes;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelPipeline;
+import io.netty.handler.codec.http.HttpObject;
 import io.netty.handler.ssl.SslHandler;
 import javax.net.ssl.SSLEngine;
 
@@ -13,7 +14,7 @@ final class RecordedChannel extends ChannelInboundHandlerAdapter {
     /** Reads in which a codec of HTTP is looked for: what has none by then speaks something else. */
     private static final int MOST_LOOKS = 64;
     /** Netty's parts come in jars of their own. */
-    private static final boolean HTTP_2 = isBeside("io.netty.handler.codec.http2.Http2FrameCodec");
+    static final boolean HTTP_2 = isBeside(HttpObject.class.getPackageName() + "2.Http2FrameCodec");
 
     private final NettyLoop loop;
     private final long openedMillis = System.currentTimeMillis();
@@ -22,6 +23,8 @@ final class RecordedChannel extends ChannelInboundHandlerAdapter {
     /** Behind its codec; or nobody waits for one any more. */
     private boolean isHeard;
     private int looks;
+    /** Null where it is no codec of HTTP/1.1. */
+    private Messages messages;
 
     RecordedChannel(NettyLoop loop) {
         this.loop = loop;
@@ -51,8 +54,13 @@ final class RecordedChannel extends ChannelInboundHandlerAdapter {
             if (!handshakeDone) {
                 handshake(context.pipeline());
             }
+            if (messages != null && messages.follows(context.pipeline())) {
+                isHeard = false;
+                looks = 0;
+            }
             if (!isHeard) {
                 look(context.pipeline());
+                messages = context.pipeline().get(Messages.class);
             }
             context.fireChannelRead(read);
         } finally {
@@ -61,17 +69,17 @@ final class RecordedChannel extends ChannelInboundHandlerAdapter {
     }
 
     private void look(ChannelPipeline pipeline) {
-        isHeard = hears(pipeline) || HTTP_2 && Streams.areUnheard(pipeline, loop) || ++looks == MOST_LOOKS;
+        isHeard = hears(pipeline, loop) || ++looks == MOST_LOOKS;
         if (isHeard) {
             UntilHttp.outOf(pipeline);
         } else if (looks == 1) {
-            UntilHttp.behindAll(pipeline);
+            UntilHttp.behindAll(pipeline, loop);
         }
     }
 
     /** Whether there is a codec of HTTP in a pipeline: if so, what is told of is heard behind it. */
-    static boolean hears(ChannelPipeline pipeline) {
-        return Messages.into(pipeline) || HTTP_2 && Streams.into(pipeline);
+    static boolean hears(ChannelPipeline pipeline, NettyLoop loop) {
+        return Messages.into(pipeline, loop) || HTTP_2 && (Streams.into(pipeline) || NumberedStreams.into(pipeline, loop));
     }
 
     private static boolean isBeside(String className) {

@@ -5,7 +5,6 @@ import io.netty.channel.ChannelDuplexHandler;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelPipeline;
 import io.netty.channel.ChannelPromise;
-import io.netty.handler.codec.http2.Http2ConnectionHandler;
 import io.netty.handler.codec.http2.Http2DataFrame;
 import io.netty.handler.codec.http2.Http2FrameCodec;
 import io.netty.handler.codec.http2.Http2Headers;
@@ -26,15 +25,6 @@ final class Streams extends ChannelDuplexHandler {
         }
         pipeline.addAfter(codec.name(), null, new Streams());
         return true;
-    }
-
-    /** Whether there is a codec that makes no frames of what it reads: Vert.x', Armeria's and gRPC's. The loop is told of it. */
-    static boolean areUnheard(ChannelPipeline pipeline, NettyLoop loop) {
-        Http2ConnectionHandler codec = pipeline.get(Http2ConnectionHandler.class);
-        if (codec != null) {
-            loop.meets(codec);
-        }
-        return codec != null;
     }
 
     @Override

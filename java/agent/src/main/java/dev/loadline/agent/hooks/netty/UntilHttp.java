@@ -12,10 +12,16 @@ import java.util.Map;
  * agreed on a protocol, and passes on what it has read at once. They all leave when there is a codec.
  */
 final class UntilHttp extends ChannelInboundHandlerAdapter {
-    static void behindAll(ChannelPipeline pipeline) {
+    private final NettyLoop loop;
+
+    private UntilHttp(NettyLoop loop) {
+        this.loop = loop;
+    }
+
+    static void behindAll(ChannelPipeline pipeline, NettyLoop loop) {
         for (Map.Entry<String, ChannelHandler> entry : pipeline.toMap().entrySet()) {
             if (!(entry.getValue() instanceof RecordedChannel)) {
-                pipeline.addAfter(entry.getKey(), null, new UntilHttp());
+                pipeline.addAfter(entry.getKey(), null, new UntilHttp(loop));
             }
         }
     }
@@ -32,7 +38,7 @@ final class UntilHttp extends ChannelInboundHandlerAdapter {
     public void channelRead(ChannelHandlerContext context, Object read) {
         // What a codec has made of the bytes that brought it here is behind where its requests are heard.
         boolean missed = read instanceof HttpRequest && !Messages.areIn(context.pipeline());
-        if (RecordedChannel.hears(context.pipeline())) {
+        if (RecordedChannel.hears(context.pipeline(), loop)) {
             if (missed) {
                 Messages.tell((HttpRequest) read);
             }

@@ -1,5 +1,6 @@
 package dev.loadline.agent.hooks.undertow;
 
+import dev.loadline.agent.boot.HandshakeProbes;
 import dev.loadline.agent.boot.ServerProbes;
 import io.undertow.server.AbstractServerConnection;
 import io.undertow.server.HttpHandler;
@@ -13,22 +14,17 @@ import java.util.concurrent.Executor;
 
 /** Tells of requests, and has them handled as they were. */
 final class RecordedRoot implements HttpHandler {
-    /** On a connection or an exchange that a request of was told. */
+    /** On an exchange that was told. */
     private static final AttachmentKey<Boolean> KNOWN = AttachmentKey.create(Boolean.class);
+    /** On a connection that was told: as what. */
+    private static final AttachmentKey<Object> TOLD = AttachmentKey.create(Object.class);
 
     final HttpHandler handler;
     /** What is attached to a connection is for the thread that is at it: those from before are kept apart. */
     private final Set<ServerConnection> before = Collections.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
 
-    private volatile boolean behindTls;
-
     RecordedRoot(HttpHandler handler) {
         this.handler = handler;
-    }
-
-    /** Whether a connection of it had TLS. */
-    boolean isBehindTls() {
-        return behindTls;
     }
 
     void wasThere(AbstractServerConnection connection) {
@@ -39,13 +35,16 @@ final class RecordedRoot implements HttpHandler {
     public void handleRequest(HttpServerExchange exchange) throws Exception {
         ServerConnection connection = exchange.getConnection();
         boolean begins = exchange.putAttachment(KNOWN, true) == null; // else it was dispatched to this handler again
-        if (begins) {
-            seen(connection);
+        Object told = connection; // a stream of HTTP/2
+        if (connection instanceof AbstractServerConnection) {
+            told = told((AbstractServerConnection) connection);
+        } else if (begins) {
+            ServerProbes.connectionOpen(connection, connection.getPeerAddress());
         }
-        long visit = ServerProbes.visitBegin(connection);
+        long visit = ServerProbes.visitBegin(told);
         try {
             if (begins) {
-                begins(exchange, connection);
+                begins(exchange, connection, told);
             }
             handler.handleRequest(exchange);
         } finally {
@@ -53,24 +52,26 @@ final class RecordedRoot implements HttpHandler {
         }
     }
 
-    private void seen(ServerConnection connection) {
-        behindTls = behindTls || connection.getSslSession() != null;
-        if (!(connection instanceof AbstractServerConnection)) { // a stream of HTTP/2
-            ServerProbes.connectionOpen(connection, connection.getPeerAddress());
-        } else if (connection.putAttachment(KNOWN, true) == null) {
-            if (!before.contains(connection)) {
-                ServerProbes.connectionOpen(connection, connection.getPeerAddress());
-            }
-            connection.addCloseListener(ServerProbes::connectionClose);
+    private Object told(AbstractServerConnection connection) {
+        Object known = connection.getAttachment(TOLD);
+        if (known != null) {
+            return known;
         }
+        Object told = EarlyEngine.of(connection);
+        connection.putAttachment(TOLD, told);
+        if (!before.contains(connection)) {
+            HandshakeProbes.connected(told, connection.getPeerAddress());
+        }
+        connection.addCloseListener(closed -> ServerProbes.connectionClose(told));
+        return told;
     }
 
-    private static void begins(HttpServerExchange exchange, ServerConnection connection) {
+    private static void begins(HttpServerExchange exchange, ServerConnection connection, Object told) {
         ServerProbes.request(exchange.getRequestMethod().toString(), exchange.getRequestURI());
         Executor workers = exchange.getDispatchExecutor();
-        exchange.setDispatchExecutor(new Workers(workers == null ? connection.getWorker() : workers, connection));
+        exchange.setDispatchExecutor(new Workers(workers == null ? connection.getWorker() : workers, told));
         exchange.addExchangeCompleteListener((answered, next) -> {
-            ServerProbes.visitEnd(ServerProbes.responded(connection, answered.getStatusCode()));
+            ServerProbes.visitEnd(ServerProbes.responded(told, answered.getStatusCode()));
             if (!(connection instanceof AbstractServerConnection)) {
                 ServerProbes.connectionClose(connection);
             }
@@ -81,18 +82,18 @@ final class RecordedRoot implements HttpHandler {
     /** Those that a request is dispatched to, unless it says to whom. */
     private static final class Workers implements Executor {
         private final Executor workers;
-        private final ServerConnection connection;
+        private final Object told;
 
-        Workers(Executor workers, ServerConnection connection) {
+        Workers(Executor workers, Object told) {
             this.workers = workers;
-            this.connection = connection;
+            this.told = told;
         }
 
         @Override
         public void execute(Runnable task) {
-            ServerProbes.queued(connection, true);
+            ServerProbes.queued(told, true);
             workers.execute(() -> {
-                long visit = ServerProbes.visitBegin(connection);
+                long visit = ServerProbes.visitBegin(told);
                 try {
                     task.run();
                 } finally {

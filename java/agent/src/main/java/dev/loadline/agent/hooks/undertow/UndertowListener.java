@@ -79,11 +79,6 @@ public final class UndertowListener implements Hook {
 
     @Override
     public Set<String> unseen() {
-        for (Protocol protocol : protocols) {
-            if (protocol.recorded.isBehindTls()) {
-                return Set.of("undertow-services", "undertow-handshakes");
-            }
-        }
         return Set.of("undertow-services");
     }
 
