@@ -17,6 +17,7 @@ pub fn span(mut span: Span) -> Span {
     span.peer = None;
     span.peer_port = None;
     match span.kind {
+        "connection" if span.name.starts_with("stream") => span.name = "stream".into(),
         "connection" => span.name = LEFT_OUT.into(),
         "request" => span.name = path(&span.name).into(),
         "call" => span.name = name(&span.name).into(),
@@ -94,6 +95,19 @@ mod tests {
         ] {
             assert_eq!(path(given), told, "{given}");
         }
+    }
+
+    #[test]
+    fn a_stream_stays_one_without_its_peer() {
+        use crate::spans::{Kind, Name, Names, Span};
+        let mut names = Names::default();
+        let mut stream = Span::new(Kind::Connection, Name::STREAM, 1, 0);
+        stream.peer = names.of_text(7, |_| Some("10.0.0.5".into()));
+        stream.peer_port = 8443;
+        let row = stream.row(0, &names);
+        assert_eq!(&*row.name, "stream 10.0.0.5:8443");
+        let told = span(row);
+        assert_eq!((&*told.name, told.peer), ("stream", None));
     }
 
     #[test]

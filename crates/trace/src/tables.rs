@@ -126,7 +126,7 @@ table! {
         parent: Option<i64>,
         /// connection, tls_handshake, request, service, pool_wait, pool_use, sql, call (of another service), app_state, user or method (only when recorded with --methods).
         kind: &'static str,
-        /// Of a request `GET /path`, of SQL its normalised text, of a service the servlet, of a call the other service.
+        /// Of a request `GET /path`, of SQL its normalised text, of a service the servlet, of a call the other service, of a connection its peer, behind `stream ` if it stands for that of one request alone (a stream of HTTP/2, or a request whose connection is not seen).
         name: Arc<str>,
         /// Thread that began it.
         thread: i64,

@@ -1,6 +1,6 @@
 //! Connections, their visits, and TLS handshakes.
 
-use loadline_trace::spool::agent::Event;
+use loadline_trace::spool::agent::{Event, kind as ev};
 
 use super::followers::Follower;
 use super::gaps::Alone;
@@ -83,7 +83,10 @@ impl Builder<'_> {
 
     fn describe(&mut self, span: u32, port: u64, peer: Option<Name>) {
         let s = self.span(span);
-        s.peer_port = u16::try_from(port).unwrap_or(0);
+        if port & ev::ONE_REQUEST != 0 {
+            s.name = Name::STREAM;
+        }
+        s.peer_port = u16::try_from(port & !ev::ONE_REQUEST).unwrap_or(0);
         s.peer = peer;
     }
 

@@ -147,6 +147,10 @@ impl Span {
             (Some(peer), port) => format!("{peer}:{port}").into(),
             (None, _) => names.get(self.name),
         };
+        let name = match peer {
+            Some(_) if self.name == Name::STREAM => format!("stream {name}").into(),
+            _ => name,
+        };
         tables::Span {
             id: id as i64,
             parent: self.parent().map(i64::from),
@@ -257,10 +261,12 @@ impl Name {
     pub const METHOD: Name = Name(11);
     #[allow(missing_docs)]
     pub const CALL: Name = Name(12);
+    /// What stands for the connection of one request alone.
+    pub const STREAM: Name = Name(13);
 }
 
 /// The texts of [`Name`]'s constants, in their order.
-const FIXED: [&str; 13] = [
+const FIXED: [&str; 14] = [
     "connection",
     "failed",
     "full",
@@ -274,6 +280,7 @@ const FIXED: [&str; 13] = [
     "span",
     "method",
     "call",
+    "stream",
 ];
 
 /// Each text that is a name, once.
@@ -329,6 +336,7 @@ mod tests {
             (Name::UNKNOWN, "unknown"),
             (Name::SPAN, "span"),
             (Name::METHOD, "method"),
+            (Name::STREAM, "stream"),
         ] {
             assert_eq!(&*names.get(name), text);
         }

@@ -57,6 +57,18 @@ fn times(spans: &[tables::Span]) -> Vec<(i64, i64)> {
 const K: u64 = 7;
 
 #[test]
+fn a_stream_is_called_one() {
+    let out = built(&[
+        (1, 10, ev::CONN_OPEN, K, 5000 | ev::ONE_REQUEST as i64, 3),
+        (1, 11, ev::VISIT_BEGIN, K, 0, 0),
+        (1, 90, ev::VISIT_END, K, 0, 0),
+        (1, 91, ev::CONN_CLOSE, K, 0, 0),
+    ]);
+    let c = &of(&out, Kind::Connection)[0];
+    assert_eq!((&*c.name, c.peer_port), ("stream s3:5000", Some(5000)));
+}
+
+#[test]
 fn a_full_handshake_reaches_from_the_open_to_the_step_that_is_done() {
     let out = built(&[
         (1, 10, ev::CONN_OPEN, K, 5000, 3),

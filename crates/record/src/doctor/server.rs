@@ -39,7 +39,7 @@ const HOOKED: [(&str, &str); 5] = [
     ),
     (
         "Undertow 2.",
-        "requests, their connections, and waits for a worker; no services",
+        "requests, their connections and handshakes, and waits for a worker; no services",
     ),
     (
         "Netty 4.",

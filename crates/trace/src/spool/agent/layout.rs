@@ -228,8 +228,10 @@ pub mod kind {
     /// in units of 4 KiB.
     pub const GC_GENERATIONS: u32 = 24;
 
-    /// A connection was accepted: a = its key, b = peer port, c = peer address.
+    /// A connection was accepted: a = its key, b = peer port, and [`ONE_REQUEST`] perhaps, c = peer address.
     pub const CONN_OPEN: u32 = 30;
+    /// Beside the port: it stands for the connection of one request alone, a stream of HTTP/2 or one whose connection is not seen.
+    pub const ONE_REQUEST: u64 = 65_536;
     /// It was closed: a.
     pub const CONN_CLOSE: u32 = 31;
     /// It was handed to the workers' queue: a.

@@ -19,6 +19,7 @@ import dev.loadline.agent.testing.Way;
 import dev.loadline.agent.testing.WebTarget;
 import java.io.BufferedReader;
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.InputStreamReader;
 import java.net.Socket;
 import java.net.URI;
@@ -113,6 +114,7 @@ class NettyIT {
                             "the fourth's code is one of gRPC's, NOT_FOUND; the fifth has none");
                     assertEquals(5, spool.of(Type.REQUEST_END).size());
                     assertEquals(6, spool.of(Type.CONN_CLOSE).size(), "each a connection of its own");
+                    assertEquals(6, spool.of(Type.CONN_OPEN).stream().filter(e -> (e.b() & Type.ONE_REQUEST) != 0).count());
                     Event later = spool.of(Type.REQUEST).get(1);
                     assertTrue(spool.of(Type.REQUEST_END).get(1).ts() - later.ts() >= 50_000_000, "over when the other thread has answered");
                     assertFalse(spool.info.contains("netty-streams"), spool.info);
@@ -121,6 +123,30 @@ class NettyIT {
             get(during, port, "/hello");
             assertFalse(target.tell("handlers").contains("NumberedStreams"));
             assertTrue(target.tell("handlers").contains(unhooked.substring(unhooked.indexOf("class "))), target.tell("handlers"));
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({"START, start", "START, streams", "HOOKS, start", "HOOKS, streams"})
+    void a_stream_is_over_when_its_client_has_let_all_of_the_response_go(Way way, String codec) throws Exception {
+        System.setProperty("jdk.httpclient.windowsize", "65536");
+        try (Target target = WebTarget.start(NettyWeb.class, "TLSv1.3", way.options()); TestRecorder recorder = way.recorder()) {
+            URI big = URI.create("https://localhost:" + target.tell(codec) + "/big");
+            HttpClient client = HttpClient.newBuilder().sslContext(HttpsClient.newContext()).build();
+            get(client, big); // its classes are there
+            recorder.record(target.pid());
+            try (InputStream body = client.send(HttpRequest.newBuilder(big).build(), HttpResponse.BodyHandlers.ofInputStream()).body()) {
+                Thread.sleep(100);
+                assertEquals(1_000_000, body.readAllBytes().length);
+            }
+            Thread.sleep(200); // it is done with it
+            Spool spool = recorder.stop();
+            assertEquals("", spool.message);
+            assertEquals(List.of(200L), spool.of(Type.STATUS).stream().map(Event::b).toList());
+            assertEquals(1, spool.of(Type.REQUEST_END).size());
+            assertTrue(spool.of(Type.REQUEST_END).get(0).ts() - spool.of(Type.REQUEST).get(0).ts() >= 100_000_000);
+        } finally {
+            System.clearProperty("jdk.httpclient.windowsize");
         }
     }
 
@@ -217,6 +243,7 @@ class NettyIT {
             assertEquals(List.of(200L, 202L, 200L, 404L), spool.of(Type.STATUS).stream().map(Event::b).toList());
             assertEquals(4, spool.of(Type.REQUEST_END).size());
             assertEquals(4, spool.of(Type.CONN_CLOSE).size(), "each a connection of its own");
+            assertTrue(spool.of(Type.CONN_OPEN).stream().allMatch(e -> (e.b() & Type.ONE_REQUEST) != 0), "of one request");
             Event later = spool.of(Type.REQUEST).get(1);
             assertTrue(spool.of(Type.REQUEST_END).get(1).ts() - later.ts() >= 50_000_000, "over when the other thread has answered");
         }
@@ -242,7 +269,7 @@ class NettyIT {
         Story story = story(path);
         Event request = story.first(Type.REQUEST);
         Event end = story.first(Type.REQUEST_END);
-        List<Event> pool = inPool(story);
+        List<Event> pool = inPool(story.events);
         assertEquals(List.of(Type.VISIT_BEGIN, Type.VISIT_END), pool.stream().map(Event::type).toList(), story.events.toString());
         ExecutorVisits.assertMadeIn(pool.get(0), request);
         assertTrue(pool.get(0).ts() < end.ts() && pool.get(1).ts() > end.ts());
@@ -252,7 +279,7 @@ class NettyIT {
     @ValueSource(strings = {"/timed", "/again"})
     void a_timer_and_an_object_that_runs_for_many_are_no_visits(String path) throws Exception {
         // Of what runs for many the first is one: that it does is not known yet.
-        assertEquals(path.equals("/again") ? 2 : 0, inPool(story(path)).size());
+        assertEquals(path.equals("/again") ? 2 : 0, inPool(story(path).events).size());
     }
 
     private static Story story(String path) throws Exception {
@@ -270,9 +297,26 @@ class NettyIT {
     }
 
     @Test
+    void what_is_read_of_a_stream_when_it_is_asked_for_is_a_visit() throws Exception {
+        Way way = Way.START;
+        try (Target target = WebTarget.start(NettyWeb.class, "TLSv1.3", way.options()); TestRecorder recorder = way.recorder()) {
+            int port = Integer.parseInt(target.tell("asked"));
+            HttpClient client = HttpClient.newBuilder().sslContext(HttpsClient.newContext()).build();
+            get(client, port, "/hello"); // its classes are there
+            recorder.record(target.pid());
+            get(client, port, "/executed");
+            Thread.sleep(200); // its thread is done with it
+            Spool spool = recorder.stop();
+            assertEquals("", spool.message);
+            assertEquals(List.of("GET /executed"), spool.of(Type.REQUEST).stream().map(Event::c).toList());
+            assertEquals(2, inPool(spool.events).size(), "a task of it is made in one");
+        }
+    }
+
+    @Test
     void what_is_handed_back_to_the_event_loop_is_a_visit_there() throws Exception {
         Story story = story("/executed");
-        Event pool = inPool(story).get(0);
+        Event pool = inPool(story.events).get(0);
         List<Event> back = story.events.stream()
                 .filter(e -> e.type() == Type.VISIT_BEGIN && e.tid() == story.first(Type.REQUEST).tid() && e.ts() > pool.ts() && e.b() != 0).toList();
         assertEquals(1, back.size(), story.events.toString());
@@ -281,9 +325,9 @@ class NettyIT {
     }
 
     /** Visits of others than the event loop. */
-    private static List<Event> inPool(Story story) {
-        Event request = story.first(Type.REQUEST);
-        return story.events.stream()
+    private static List<Event> inPool(List<Event> events) {
+        Event request = events.stream().filter(e -> e.type() == Type.REQUEST).findFirst().orElseThrow();
+        return events.stream()
                 .filter(e -> e.tid() != request.tid() && (e.type() == Type.VISIT_BEGIN || e.type() == Type.VISIT_END)).toList();
     }
 }

@@ -84,6 +84,7 @@ class UndertowIT {
                     spool.of(Type.REQUEST).stream().map(Event::c).toList());
             List<Story> streams = Story.of(spool);
             assertEquals(5, streams.size());
+            assertTrue(spool.of(Type.CONN_OPEN).stream().allMatch(e -> (e.b() & Type.ONE_REQUEST) != 0), "each of one request");
             assertEquals(List.of(200L, 200L, 202L, 200L, 404L), streams.stream().flatMap(s -> s.numbers(Type.STATUS).stream()).toList());
             for (Story stream : streams) {
                 assertEquals(1, stream.count(Type.REQUEST_END));

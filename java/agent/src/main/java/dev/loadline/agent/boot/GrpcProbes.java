@@ -29,7 +29,7 @@ public final class GrpcProbes {
             return;
         }
         TOLD.put(call, 1);
-        ServerProbes.connectionOpen(call, null, 0);
+        ServerProbes.streamOpen(call, null, 0);
         long visit = ServerProbes.visitBegin(call);
         ServerProbes.request("POST", "/" + method);
         ServerProbes.visitEnd(visit);

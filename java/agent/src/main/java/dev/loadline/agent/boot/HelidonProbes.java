@@ -35,7 +35,7 @@ public final class HelidonProbes {
             String path = (String) api.path.invokeExact(head);
             boolean stream = api.isStream(head);
             if (stream) {
-                ServerProbes.connectionOpen(request, (Object) api.peer.invokeExact(connection));
+                ServerProbes.streamOpen(request, (Object) api.peer.invokeExact(connection));
             }
             long visit = ServerProbes.visitBegin(stream ? request : connection);
             ServerProbes.request(method, path);

@@ -333,17 +333,17 @@ public final class Rehearsal {
         StreamProbes.closed(connection, 1); // a client's
         ServerProbes.visitEnd(StreamProbes.headersRead(connection, 1, peer, "GET", null));
         ServerProbes.visitEnd(StreamProbes.headersRead(connection, 1, peer, "POST", "/rehearsal"));
-        ServerProbes.visitEnd(StreamProbes.dataRead(connection, 1));
+        ServerProbes.visitEnd(StreamProbes.visitBegin(connection, 1));
         ServerProbes.visitEnd(StreamProbes.headersRead(connection, 1, peer, null, null));
         StreamProbes.headersWritten(connection, 1, "200", null, false);
         StreamProbes.headersWritten(connection, 1, null, null, false);
-        StreamProbes.dataWritten(connection, 1, false);
-        StreamProbes.dataWritten(connection, 1, true);
+        StreamProbes.answered(connection, 1);
         StreamProbes.headersWritten(connection, 3, null, "0", true);
         for (String nonsense : new String[] {"", "+1", ":1", "1000"}) {
             StreamProbes.headersWritten(connection, 3, nonsense, null, true);
         }
         StreamProbes.closed(connection, 1);
+        ServerProbes.streamOpen(connection, peer);
     }
 
     /** As Undertow has them: a step within another, one on the connection that was made meanwhile, one that never ends, and no handshake at all. */

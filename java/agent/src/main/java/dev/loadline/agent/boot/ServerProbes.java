@@ -23,12 +23,21 @@ public final class ServerProbes {
     /** @param channel the connection's, or its peer's address */
     public static void connectionOpen(Object wrapper, Object channel) {
         if (wrapper != null) {
-            connectionOpen(key(wrapper), channel);
+            open(key(wrapper), channel, 0);
         }
     }
 
-    /** The same of a connection that has no object of its own, but a key. */
-    static void connectionOpen(long key, Object channel) {
+    /** What stands for a connection of one request alone: a stream of HTTP/2. @param channel as above */
+    public static void streamOpen(Object stream, Object channel) {
+        open(key(stream), channel, Type.ONE_REQUEST);
+    }
+
+    /** The same of one that has no object of its own, but a key. */
+    static void streamOpen(long key, Object channel) {
+        open(key, channel, Type.ONE_REQUEST);
+    }
+
+    private static void open(long key, Object channel, int requests) {
         Session s = Emit.server();
         if (s == null) {
             return;
@@ -38,17 +47,17 @@ public final class ServerProbes {
             InetSocketAddress inet = (InetSocketAddress) peer;
             InetAddress address = inet.getAddress();
             int text = s.strings.id(address == null ? inet.getHostString() : address.getHostAddress());
-            Emit.write(s, Type.CONN_OPEN, text, key, inet.getPort());
+            Emit.write(s, Type.CONN_OPEN, text, key, inet.getPort() | requests);
         } else {
-            Emit.write(s, Type.CONN_OPEN, 0, key, 0);
+            Emit.write(s, Type.CONN_OPEN, 0, key, requests);
         }
     }
 
-    /** The same of a peer of which the address is known as a text. */
-    static void connectionOpen(Object connection, String address, int port) {
+    /** A request whose connection is not seen. @param address of its peer, as a text, or null */
+    static void streamOpen(Object request, String address, int port) {
         Session s = Emit.server();
         if (s != null) {
-            Emit.write(s, Type.CONN_OPEN, address == null ? 0 : s.strings.id(address), key(connection), port);
+            Emit.write(s, Type.CONN_OPEN, address == null ? 0 : s.strings.id(address), key(request), port | Type.ONE_REQUEST);
         }
     }
 

@@ -69,7 +69,7 @@ public final class ServletProbes {
         if (container == null) {
             container = api.container(request);
         }
-        ServerProbes.connectionOpen(request, api.address(request), api.port(request));
+        ServerProbes.streamOpen(request, api.address(request), api.port(request));
         long visit = ServerProbes.visitBegin(request);
         ServerProbes.request(api.method(request), api.uri(request));
         return visit;

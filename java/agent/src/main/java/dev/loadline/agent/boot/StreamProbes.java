@@ -35,14 +35,14 @@ public final class StreamProbes {
         if (Emit.server() != null && TOLD.get(connection) == 0) {
             TOLD.put(connection, 1);
         }
-        ServerProbes.connectionOpen(key, peer);
+        ServerProbes.streamOpen(key, peer);
         long visit = ServerProbes.loopVisitBegin(key);
         ServerProbes.request(method.toString(), path == null ? null : path.toString());
         return visit;
     }
 
-    /** Part of a stream's body was read. @return for the visit's end */
-    public static long dataRead(Object connection, int stream) {
+    /** What was read of a stream is about to be handled. @return for the visit's end */
+    public static long visitBegin(Object connection, int stream) {
         return ServerProbes.loopVisitBegin(key(connection, stream));
     }
 
@@ -54,20 +54,30 @@ public final class StreamProbes {
      * @param ends nothing comes behind them
      */
     public static void headersWritten(Object connection, int stream, CharSequence status, CharSequence grpcCode, boolean ends) {
-        int known = grpcCode == null ? number(status, 0) : GrpcProbes.status(number(grpcCode, -1));
-        ServerProbes.answersInPart(key(connection, stream), known, ends);
+        ServerProbes.answersInPart(key(connection, stream), status(status, grpcCode), ends);
     }
 
-    /** Part of a response's body is on its way. */
-    public static void dataWritten(Object connection, int stream, boolean ends) {
-        ServerProbes.answersInPart(key(connection, stream), 0, ends);
+    /** 0 if headers, of which these are two, say nothing of it. */
+    public static int status(CharSequence status, CharSequence grpcCode) {
+        return grpcCode == null ? number(status, 0) : GrpcProbes.status(number(grpcCode, -1));
+    }
+
+    /** All of a response is on its way. */
+    public static void answered(Object connection, int stream) {
+        if (isTold(connection)) {
+            ServerProbes.answersInPart(key(connection, stream), 0, true);
+        }
     }
 
     /** A stream is over, however it ended. */
     public static void closed(Object connection, int stream) {
-        if (Emit.server() != null && TOLD.get(connection) != 0) {
+        if (isTold(connection)) {
             ServerProbes.connectionClose(key(connection, stream));
         }
+    }
+
+    private static boolean isTold(Object connection) {
+        return Emit.server() != null && TOLD.get(connection) != 0;
     }
 
     /** As likely to be another's as identity hashes are. */

@@ -23,6 +23,8 @@ public final class Type {
     public static final int OBJECT_FREED = 23;
     public static final int GC_GENERATIONS = 24;
     public static final int CONN_OPEN = 30;
+    /** Beside the port of a {@link #CONN_OPEN}: it stands for the connection of one request alone. */
+    public static final int ONE_REQUEST = 65_536;
     public static final int CONN_CLOSE = 31;
     public static final int QUEUED = 32;
     public static final int VISIT_BEGIN = 33;

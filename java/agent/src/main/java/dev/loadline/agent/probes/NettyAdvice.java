@@ -12,8 +12,10 @@ import io.netty.handler.codec.http.LastHttpContent;
 import io.netty.handler.codec.http2.Http2Connection;
 import io.netty.handler.codec.http2.Http2ConnectionDecoder;
 import io.netty.handler.codec.http2.Http2ConnectionEncoder;
+import io.netty.handler.codec.http2.Http2ConnectionHandler;
 import io.netty.handler.codec.http2.Http2Headers;
 import io.netty.handler.codec.http2.Http2Stream;
+import io.netty.handler.codec.http2.Http2StreamChannel;
 import io.netty.util.concurrent.Future;
 import javax.net.ssl.SSLEngine;
 import net.bytebuddy.asm.Advice;
@@ -47,11 +49,19 @@ final class NettyAdvice {
         }
     }
 
-    /** {@code DefaultChannelPipeline.fireChannelRead(message)}: what was read goes through the pipeline. */
+    /** {@code DefaultChannelPipeline.fireChannelRead(message)}: what was read goes through the pipeline; of a stream perhaps when it is asked for. */
     static final class Visit {
         @Advice.OnMethodEnter(suppress = Throwable.class)
         static long enter(@Advice.FieldValue("channel") Object channel) {
-            return ((Channel) channel).parent() instanceof ServerChannel ? ServerProbes.loopVisitBegin(channel) : 0;
+            Channel parent = ((Channel) channel).parent();
+            if (parent instanceof ServerChannel) {
+                return ServerProbes.loopVisitBegin(channel);
+            }
+            if (parent == null || !(parent.parent() instanceof ServerChannel) || !(channel instanceof Http2StreamChannel)) {
+                return 0;
+            }
+            Http2ConnectionHandler codec = parent.pipeline().get(Http2ConnectionHandler.class);
+            return codec == null ? 0 : StreamProbes.visitBegin(codec.connection(), ((Http2StreamChannel) channel).stream().id());
         }
     }
 
@@ -129,7 +139,7 @@ final class NettyAdvice {
                 @Advice.FieldValue("this$0") Object decoder, @Advice.Argument(0) Object context, @Advice.Argument(1) int stream) {
             Http2Connection connection = ((Http2ConnectionDecoder) decoder).connection();
             return connection.isServer() && StreamProbes.areHeardHere(((ChannelHandlerContext) context).handler())
-                    ? StreamProbes.dataRead(connection, stream)
+                    ? StreamProbes.visitBegin(connection, stream)
                     : 0;
         }
     }
@@ -148,31 +158,34 @@ final class NettyAdvice {
         }
     }
 
-    /** {@code DefaultHttp2ConnectionEncoder.writeHeaders0(context, stream, headers, …, ends, promise)}. */
+    /** {@code DefaultHttp2ConnectionEncoder.writeHeaders0(context, stream, headers, …, ends, promise)}: behind what waits for the client they wait, too. */
     static final class StreamAnswer {
         @Advice.OnMethodExit(suppress = Throwable.class)
         static void exit(
-                @Advice.This Object encoder,
+                @Advice.This Object self,
                 @Advice.Argument(0) Object context,
-                @Advice.Argument(1) int stream,
+                @Advice.Argument(1) int number,
                 @Advice.Argument(2) Object headers,
                 @Advice.Argument(8) boolean ends) {
-            Http2Connection connection = ((Http2ConnectionEncoder) encoder).connection();
+            Http2ConnectionEncoder encoder = (Http2ConnectionEncoder) self;
+            Http2Connection connection = encoder.connection();
             if (connection.isServer() && StreamProbes.areHeardHere(((ChannelHandlerContext) context).handler())) {
                 Http2Headers written = (Http2Headers) headers;
-                StreamProbes.headersWritten(connection, stream, written.status(), written.get("grpc-status"), ends);
+                Http2Stream stream = connection.stream(number);
+                boolean wait = stream != null && encoder.flowController().hasFlowControlled(stream);
+                StreamProbes.headersWritten(connection, number, written.status(), written.get("grpc-status"), ends && !wait);
             }
         }
     }
 
-    /** Its {@code writeData(context, stream, data, padding, ends, promise)}. */
-    static final class StreamAnswerData {
-        @Advice.OnMethodExit(suppress = Throwable.class)
-        static void exit(
-                @Advice.This Object encoder, @Advice.Argument(0) Object context, @Advice.Argument(1) int stream, @Advice.Argument(4) boolean ends) {
+    /** {@code DefaultHttp2ConnectionEncoder.FlowControlledBase.writeComplete()}: the client has let all of it go. */
+    static final class StreamAnswered {
+        @Advice.OnMethodEnter(suppress = Throwable.class)
+        static void enter(
+                @Advice.FieldValue("this$0") Object encoder, @Advice.FieldValue("stream") Object stream, @Advice.FieldValue("endOfStream") boolean ends) {
             Http2Connection connection = ((Http2ConnectionEncoder) encoder).connection();
-            if (connection.isServer() && StreamProbes.areHeardHere(((ChannelHandlerContext) context).handler())) {
-                StreamProbes.dataWritten(connection, stream, ends);
+            if (ends && connection.isServer()) {
+                StreamProbes.answered(connection, ((Http2Stream) stream).id());
             }
         }
     }

@@ -168,8 +168,9 @@ final class Rules {
                 Rule.ifThere("handle", named("handle").and(isStatic()).and(takesArguments(4)), NettyAdvice.Upgraded.class)
                         .endingBy(VisitEnd.class));
         add(http2 + "DefaultHttp2ConnectionEncoder",
-                new Rule("writeHeaders0", named("writeHeaders0").and(takesArguments(10)), NettyAdvice.StreamAnswer.class),
-                new Rule("writeData", named("writeData").and(takesArguments(6)), NettyAdvice.StreamAnswerData.class));
+                new Rule("writeHeaders0", named("writeHeaders0").and(takesArguments(10)), NettyAdvice.StreamAnswer.class));
+        add(http2 + "DefaultHttp2ConnectionEncoder$FlowControlledBase",
+                new Rule("writeComplete", named("writeComplete").and(takesNoArguments()), NettyAdvice.StreamAnswered.class));
         add(http2 + "DefaultHttp2Connection",
                 new Rule("notifyClosed", named("notifyClosed").and(takesArguments(1)), NettyAdvice.StreamClose.class));
     }

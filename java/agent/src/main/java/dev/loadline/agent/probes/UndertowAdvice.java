@@ -100,7 +100,7 @@ final class UndertowAdvice {
             } else {
                 begins = ServerProbes.isFirst(connection);
                 if (begins) {
-                    ServerProbes.connectionOpen(connection, connection.getPeerAddress());
+                    ServerProbes.streamOpen(connection, connection.getPeerAddress());
                 }
             }
             long visit = ServerProbes.visitBegin(told);

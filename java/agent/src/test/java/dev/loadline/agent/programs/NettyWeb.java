@@ -90,6 +90,7 @@ import reactor.core.scheduler.Schedulers;
 public final class NettyWeb extends Program {
     private static final char[] PASSWORD = "changeit".toCharArray();
     private static final int LONGEST = 1 << 16;
+    private static final int BIG = 1_000_000;
 
     public static void main(String[] arguments) throws Exception {
         new NettyWeb().serve();
@@ -113,7 +114,7 @@ public final class NettyWeb extends Program {
         if (command.equals("cleartext")) {
             return start(NettyWeb::beginInEither);
         }
-        if (!command.equals("start") && !command.equals("streams") && !command.equals("own-encoder")) {
+        if (!Set.of("start", "asked", "streams", "own-encoder").contains(command)) {
             throw new IllegalArgumentException(command);
         }
         KeyStore keys = KeyStore.getInstance("PKCS12");
@@ -168,7 +169,7 @@ public final class NettyWeb extends Program {
     private static final class Negotiated extends ApplicationProtocolNegotiationHandler {
         private final String codec;
 
-        /** @param codec "start": one whose streams have channels */
+        /** @param codec "start": one whose streams have channels; "asked": which are read when they are asked for */
         Negotiated(String codec) {
             super(ApplicationProtocolNames.HTTP_1_1);
             this.codec = codec;
@@ -180,19 +181,23 @@ public final class NettyWeb extends Program {
                 context.pipeline().addLast(new HttpServerCodec(), new HttpObjectAggregator(LONGEST), new Pages());
                 return;
             }
-            if (!codec.equals("start")) {
+            if (codec.equals("streams") || codec.equals("own-encoder")) {
                 context.pipeline().addLast(new Answers(codec.equals("own-encoder")).build());
                 return;
             }
-            context.pipeline().addLast(Http2FrameCodecBuilder.forServer().build(), streams());
+            context.pipeline().addLast(Http2FrameCodecBuilder.forServer().build(), streams(codec.equals("start")));
         }
     }
 
     /** Gives each a channel. */
-    private static Http2MultiplexHandler streams() {
+    private static Http2MultiplexHandler streams(boolean readAtOnce) {
         return new Http2MultiplexHandler(new ChannelInitializer<Channel>() {
             @Override
             protected void initChannel(Channel stream) {
+                if (!readAtOnce) {
+                    stream.config().setAutoRead(false);
+                    stream.eventLoop().schedule(stream::read, 20, TimeUnit.MILLISECONDS);
+                }
                 stream.pipeline().addLast(new Http2StreamFrameToHttpObjectCodec(true), new HttpObjectAggregator(LONGEST), new Pages());
             }
         });
@@ -203,7 +208,7 @@ public final class NettyWeb extends Program {
         HttpServerCodec codec = new HttpServerCodec();
         channel.pipeline().addLast(codec, new HttpServerUpgradeHandler(codec, protocol ->
                 AsciiString.contentEquals(Http2CodecUtil.HTTP_UPGRADE_PROTOCOL_NAME, protocol)
-                        ? new Http2ServerUpgradeCodec(Http2FrameCodecBuilder.forServer().build(), streams()) : null),
+                        ? new Http2ServerUpgradeCodec(Http2FrameCodecBuilder.forServer().build(), streams(true)) : null),
                 new HttpObjectAggregator(LONGEST), new Pages());
     }
 
@@ -251,6 +256,10 @@ public final class NettyWeb extends Program {
                             context.flush();
                         });
                     }, "later").start();
+                    break;
+                case "/big":
+                    head(context, encoder, stream, "200", false);
+                    encoder.writeData(context, stream, Unpooled.wrappedBuffer(new byte[BIG]), 0, true, context.newPromise());
                     break;
                 case "/call":
                     head(context, encoder, stream, "200", false);
@@ -356,6 +365,9 @@ public final class NettyWeb extends Program {
             switch (request.uri().replaceAll("[?].*", "")) {
                 case "/hello":
                     context.writeAndFlush(page(HttpResponseStatus.OK, "hello"));
+                    break;
+                case "/big":
+                    context.writeAndFlush(page(HttpResponseStatus.OK, "b".repeat(BIG)));
                     break;
                 case "/parts":
                     HttpResponse head = new DefaultHttpResponse(HttpVersion.HTTP_1_1, HttpResponseStatus.OK);

@@ -30,7 +30,7 @@ public final class Story {
             String worker = e.virtual() == 0 ? "tid " + e.tid() : "virtual " + e.virtual(); // on any carrier
             switch (e.type()) {
                 case Type.CONN_OPEN:
-                    Story story = new Story((int) e.b());
+                    Story story = new Story((int) e.b() & ~Type.ONE_REQUEST);
                     byKey.put(e.a(), story);
                     all.add(story);
                     story.events.add(e);

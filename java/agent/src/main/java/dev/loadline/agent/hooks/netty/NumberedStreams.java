@@ -91,6 +91,16 @@ final class NumberedStreams extends Http2ConnectionAdapter {
         return listens instanceof Listener ? ((Listener) listens).streams() : null;
     }
 
+    /** How a call of gRPC's ended, as the last headers of a response say; null if it was none. Its headers can be read in their order alone. */
+    static CharSequence grpcCode(Http2Headers last) {
+        for (Map.Entry<CharSequence, CharSequence> header : last) {
+            if (AsciiString.contentEquals(header.getKey(), "grpc-status")) {
+                return header.getValue();
+            }
+        }
+        return null;
+    }
+
     private void put() throws ReflectiveOperationException {
         Fields.replace(encoder, WRITER, encoder.frameWriter(), writer);
         decoder.frameListener(listener);
@@ -148,7 +158,7 @@ final class NumberedStreams extends Http2ConnectionAdapter {
 
         @Override
         public int onDataRead(ChannelHandlerContext context, int stream, ByteBuf data, int padding, boolean ends) throws Http2Exception {
-            long visit = StreamProbes.dataRead(connection, stream);
+            long visit = StreamProbes.visitBegin(connection, stream);
             try {
                 return super.onDataRead(context, stream, data, padding, ends);
             } finally {
@@ -183,20 +193,12 @@ final class NumberedStreams extends Http2ConnectionAdapter {
             StreamProbes.headersWritten(connection, stream, headers.status(), ends ? grpcCode(headers) : null, ends);
         }
 
-        /** Null if there is none. gRPC's headers can be read in their order alone. */
-        private CharSequence grpcCode(Http2Headers headers) {
-            for (Map.Entry<CharSequence, CharSequence> header : headers) {
-                if (AsciiString.contentEquals(header.getKey(), "grpc-status")) {
-                    return header.getValue();
-                }
-            }
-            return null;
-        }
-
         @Override
         public ChannelFuture writeData(ChannelHandlerContext context, int stream, ByteBuf data, int padding, boolean ends,
                 ChannelPromise promise) {
-            StreamProbes.dataWritten(connection, stream, ends);
+            if (ends) {
+                StreamProbes.answered(connection, stream);
+            }
             return super.writeData(context, stream, data, padding, ends, promise);
         }
     }

@@ -1,6 +1,7 @@
 package dev.loadline.agent.hooks.netty;
 
 import dev.loadline.agent.boot.ServerProbes;
+import dev.loadline.agent.boot.StreamProbes;
 import io.netty.channel.ChannelDuplexHandler;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelPipeline;
@@ -37,7 +38,7 @@ final class Streams extends ChannelDuplexHandler {
         Http2Headers asked = frame instanceof Http2HeadersFrame ? ((Http2HeadersFrame) frame).headers() : null;
         boolean begins = asked != null && asked.method() != null; // not what comes behind a body
         if (begins) {
-            ServerProbes.connectionOpen(stream, context.channel().remoteAddress());
+            ServerProbes.streamOpen(stream, context.channel().remoteAddress());
         }
         long visit = ServerProbes.loopVisitBegin(stream);
         try {
@@ -55,30 +56,21 @@ final class Streams extends ChannelDuplexHandler {
 
     @Override
     public void write(ChannelHandlerContext context, Object message, ChannelPromise promise) {
+        Object ends = null;
         if (message instanceof Http2HeadersFrame) {
             Http2HeadersFrame frame = (Http2HeadersFrame) message;
-            answers(frame.stream(), status(frame.headers().status()), frame.isEndStream());
+            CharSequence grpcCode = frame.isEndStream() ? NumberedStreams.grpcCode(frame.headers()) : null;
+            ServerProbes.answersInPart(frame.stream(), StreamProbes.status(frame.headers().status(), grpcCode), false);
+            ends = frame.isEndStream() ? frame.stream() : null;
         } else if (message instanceof Http2DataFrame) {
-            answers(((Http2DataFrame) message).stream(), 0, ((Http2DataFrame) message).isEndStream());
+            ends = ((Http2DataFrame) message).isEndStream() ? ((Http2DataFrame) message).stream() : null;
         } else if (message instanceof Http2ResetFrame) {
             ServerProbes.connectionClose(((Http2ResetFrame) message).stream());
         }
-        context.write(message, promise);
-    }
-
-    /** 0 if there is none, as behind a body, or it is no number. */
-    private static int status(CharSequence text) {
-        try {
-            return text == null ? 0 : Integer.parseInt(text.toString());
-        } catch (NumberFormatException nonsense) {
-            return 0;
-        }
-    }
-
-    private static void answers(Object stream, int status, boolean ends) {
-        ServerProbes.answersInPart(stream, status, ends);
-        if (ends) {
-            ServerProbes.connectionClose(stream);
-        }
+        Object ended = ends;
+        context.write(message, ended == null ? promise : promise.unvoid().addListener(out -> { // when the client has let all of it go
+            ServerProbes.answersInPart(ended, 0, true);
+            ServerProbes.connectionClose(ended);
+        }));
     }
 }

@@ -39,7 +39,7 @@ final class RecordedRoot implements HttpHandler {
         if (connection instanceof AbstractServerConnection) {
             told = told((AbstractServerConnection) connection);
         } else if (begins) {
-            ServerProbes.connectionOpen(connection, connection.getPeerAddress());
+            ServerProbes.streamOpen(connection, connection.getPeerAddress());
         }
         long visit = ServerProbes.visitBegin(told);
         try {
