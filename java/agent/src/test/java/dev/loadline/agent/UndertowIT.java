@@ -130,10 +130,12 @@ class UndertowIT {
             int port = Integer.parseInt(target.tell("tls"));
             HttpsClient before = new HttpsClient(HttpsClient.newContext(), port);
             assertEquals(200, before.get("/hello"));
+            HttpClient streamsBefore = HttpClient.newBuilder().sslContext(HttpsClient.newContext()).build();
+            assertEquals(200, stream(streamsBefore, port, "/hello"));
             recorder.record(target.pid());
             assertEquals(200, before.get("/hello"));
+            assertEquals(200, stream(streamsBefore, port, "/worker"));
             HttpClient streams = HttpClient.newBuilder().sslContext(HttpsClient.newContext()).build();
-            assertEquals(200, stream(streams, port, "/worker"));
             assertEquals(202, stream(streams, port, "/later"));
             Thread.sleep(200); // it is done with the last
             Spool spool = recorder.stop();
@@ -144,6 +146,7 @@ class UndertowIT {
             assertFalse(spool.info.contains("undertow-handshakes"), spool.info);
             assertEquals(200, before.get("/hello"));
             assertEquals(200, stream(streams, port, "/hello"), "as before it");
+            assertEquals(200, stream(streamsBefore, port, "/hello"));
             before.close();
         }
     }

@@ -6,12 +6,15 @@ import dev.loadline.agent.hooks.Hooks;
 import io.undertow.server.AbstractServerConnection;
 import io.undertow.server.HttpHandler;
 import io.undertow.server.OpenListener;
+import io.undertow.server.protocol.framed.AbstractFramedChannel;
 import io.undertow.server.protocol.http.AlpnOpenListener;
+import io.undertow.server.protocol.http2.Http2ReceiveListener;
 import io.undertow.server.protocol.http2.Http2UpgradeHandler;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import org.xnio.ChannelListener;
 
 /** Hooks in what makes the connections of one port. */
 public final class UndertowListener implements Hook {
@@ -23,7 +26,8 @@ public final class UndertowListener implements Hook {
 
     /** Puts the hooks into a listener: called by name. */
     public static Hook into(Object listener, Hooks.Access access) throws ReflectiveOperationException {
-        for (Class<?> type : new Class<?>[] {AbstractServerConnection.class, AlpnOpenListener.class, Http2UpgradeHandler.class}) {
+        for (Class<?> type : new Class<?>[] {AbstractServerConnection.class, AlpnOpenListener.class, Http2UpgradeHandler.class,
+            AbstractFramedChannel.class, Http2ReceiveListener.class}) {
             access.open(type);
         }
         List<Protocol> protocols = new ArrayList<>();
@@ -99,8 +103,10 @@ public final class UndertowListener implements Hook {
         }
 
         void put() throws ReflectiveOperationException {
-            for (AbstractServerConnection connection : connections()) {
-                recorded.wasThere(connection);
+            for (Object connection : (Iterable<?>) Fields.get(listener, "connections")) {
+                if (connection instanceof AbstractServerConnection) {
+                    recorded.wasThere((AbstractServerConnection) connection);
+                }
             }
             if (upgrades != null) {
                 Fields.replace(upgrades, NEXT, recorded.handler, recorded);
@@ -121,23 +127,19 @@ public final class UndertowListener implements Hook {
             change(recorded, recorded.handler);
         }
 
-        /** A connection keeps the handler that its listener had. */
+        /** A connection keeps the handler that its listener had; of one of HTTP/2 who receives its frames does. */
         private void change(HttpHandler from, HttpHandler to) throws ReflectiveOperationException {
-            if (Fields.mayBeFinal()) { // else connections that are there stay as they are
-                for (AbstractServerConnection connection : connections()) {
-                    Fields.replace(connection, "rootHandler", from, to);
-                }
+            if (!Fields.mayBeFinal()) {
+                return; // connections that are there stay as they are
             }
-        }
-
-        private List<AbstractServerConnection> connections() throws ReflectiveOperationException {
-            List<AbstractServerConnection> all = new ArrayList<>();
             for (Object connection : (Iterable<?>) Fields.get(listener, "connections")) {
-                if (connection instanceof AbstractServerConnection) {
-                    all.add((AbstractServerConnection) connection);
+                Object holder = connection instanceof AbstractFramedChannel
+                        ? ((ChannelListener.SimpleSetter<?>) Fields.get(connection, "receiveSetter")).get()
+                        : connection;
+                if (holder instanceof AbstractServerConnection || holder instanceof Http2ReceiveListener) {
+                    Fields.replace(holder, "rootHandler", from, to);
                 }
             }
-            return all;
         }
     }
 }
