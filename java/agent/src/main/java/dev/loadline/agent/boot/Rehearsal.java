@@ -330,7 +330,8 @@ public final class Rehearsal {
                 StreamProbes.areHeardHere(of);
             }
         }
-        StreamProbes.closed(connection, 1); // a client's
+        StreamProbes.answered(connection, 1); // a client's
+        StreamProbes.closed(connection, 1);
         ServerProbes.visitEnd(StreamProbes.headersRead(connection, 1, peer, "GET", null));
         ServerProbes.visitEnd(StreamProbes.headersRead(connection, 1, peer, "POST", "/rehearsal"));
         ServerProbes.visitEnd(StreamProbes.visitBegin(connection, 1));
