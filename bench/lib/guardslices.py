@@ -43,8 +43,16 @@ def ratios(slices, load, others, key):
     return best, harness.interval([guardsite.ratio(a, b) for a, b in pairs])
 
 
+def at_same_speed(slices, loads):
+    """By load, the guarded site's goodput to its own at the load where it has most, by round, each put at one speed of the host by the fixed work that was timed in its slice."""
+    at = {load: [g * work for g, work in zip(of(slices, load, "guarded", "good_per_s"), of(slices, load, "guarded", "fixed_work_us"))] for load in loads}
+    most = max(at.values(), key=statistics.mean)
+    return {load: harness.interval([guardsite.ratio(a, b) for a, b in zip(here, most)]) for load, here in at.items()}
+
+
 def compare(slices, loads):
     """By load, what the heads of the benches list of `guarded`."""
+    same_speed = at_same_speed(slices, loads)
     variants = list(dict.fromkeys(s["variant"] for s in slices))
     others = [v for v in variants if v not in ("guarded", "other")]
     highest = max(statistics.mean(of(slices, l, v, "good_per_s")) for l in loads for v in variants)
@@ -58,6 +66,7 @@ def compare(slices, loads):
         guarded[f"{load:g}"] = {
             "goodput_ratio": goodput, "best_other": best, "sessions_ratio": sessions, "best_other_of_sessions": best_of_sessions,
             "goodput_of_highest": round(guardsite.ratio(statistics.mean(of(slices, load, "guarded", "good_per_s")), highest), 4),
+            "goodput_at_same_speed": same_speed[load],
             "p95_ms": round(statistics.median(of(slices, load, "guarded", "p95_ms")), 1),
             "refused_needlessly": round(statistics.mean(needless), 4) if needless else None,
             "broken": round(guardsite.ratio(sum(of(slices, load, "guarded", "broken")), sum(of(slices, load, "guarded", "started"))), 5),
