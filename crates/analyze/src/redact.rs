@@ -17,7 +17,9 @@ pub fn span(mut span: Span) -> Span {
     span.peer = None;
     span.peer_port = None;
     match span.kind {
-        "connection" if span.name.starts_with("stream") => span.name = "stream".into(),
+        "connection" if &*span.name == "stream" || span.name.starts_with("stream ") => {
+            span.name = "stream".into(); // it counts as no connection
+        }
         "connection" => span.name = LEFT_OUT.into(),
         "request" => span.name = path(&span.name).into(),
         "call" => span.name = name(&span.name).into(),

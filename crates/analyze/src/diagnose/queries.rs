@@ -95,7 +95,7 @@ SELECT third.third, coalesce(work, 0), coalesce(compiling, 0), seconds, coalesce
     },
     Query {
         name: "doors",
-        sql: "SELECT count(*) FILTER (kind = 'connection' AND begin_ns > start AND NOT starts_with(name, 'stream')) AS opened,
+        sql: "SELECT count(*) FILTER (kind = 'connection' AND begin_ns > start AND NOT regexp_matches(name, '^stream( |$)')) AS opened,
   count(*) FILTER (kind = 'tls_handshake' AND name = 'full') AS \"full\",
   count(*) FILTER (kind = 'tls_handshake' AND name = 'resumed') AS resumed,
   count(*) FILTER (kind = 'tls_handshake' AND name = 'failed') AS failed

@@ -138,7 +138,7 @@ pub(super) fn connections(db: &Connection, meta: &Meta) -> Result<Connections> {
     row(
         db,
         &format!(
-            "SELECT count(*) FILTER (kind = 'connection' AND begin_ns > {begin} AND NOT starts_with(name, 'stream')),
+            "SELECT count(*) FILTER (kind = 'connection' AND begin_ns > {begin} AND NOT regexp_matches(name, '^stream( |$)')),
                     count(*) FILTER (kind = 'tls_handshake' AND name = 'full'),
                     count(*) FILTER (kind = 'tls_handshake' AND name = 'resumed'),
                     count(*) FILTER (kind = 'tls_handshake' AND name = 'failed')

@@ -25,44 +25,39 @@ class GrpcIT {
     void a_call_is_a_request_of_the_server_and_a_call_of_the_client(Way way) throws Exception {
         try (Target target = Target.start(Grpc.class, way.options()); TestRecorder recorder = way.recorder()) {
             String service = "grpc://127.0.0.1:" + target.tell("port");
-            assertEquals("early", target.tell("early"));
-            recorder.record(target.pid());
-            assertEquals("pears", target.tell("pears"));
-            assertEquals("NOT_FOUND", target.tell("nothing"));
-            Thread.sleep(200); // the transport is done with the last
-            Spool spool = recorder.stop();
-            assertEquals("", spool.message);
+            Spool spool = ofTwoCalls(target, recorder);
             assertEquals(List.of(service, service), spool.of(Type.CALL_BEGIN).stream().map(Event::c).toList());
             assertEquals(2, spool.of(Type.CALL_END).size());
-            assertEquals(List.of("POST /shop.Stock/Ask", "POST /shop.Stock/Ask"), spool.of(Type.REQUEST).stream().map(Event::c).toList());
             assertEquals(List.of(200L, 404L), spool.of(Type.STATUS).stream().map(Event::b).toList());
-            assertEquals(2, spool.of(Type.REQUEST_END).size());
-            assertEquals(2, spool.of(Type.CONN_CLOSE).size(), "each a connection of its own");
             Event first = spool.of(Type.REQUEST).get(0);
-            assertTrue(spool.of(Type.REQUEST_END).get(0).ts() - first.ts() >= 20_000_000);
             Event service20 = spool.of(Type.SERVICE_BEGIN).stream().filter(e -> e.ts() > first.ts()).findFirst().orElseThrow();
             assertEquals("shop.Stock/Ask", service20.c());
             assertEquals(spool.of(Type.SERVICE_BEGIN).size(), spool.of(Type.SERVICE_END).size());
         }
     }
 
+    /** Of one that is answered and one that is not found; what each way tells of them. */
+    private static Spool ofTwoCalls(Target target, TestRecorder recorder) throws Exception {
+        assertEquals("early", target.tell("early"));
+        recorder.record(target.pid());
+        assertEquals("pears", target.tell("pears"));
+        assertEquals("NOT_FOUND", target.tell("nothing"));
+        Thread.sleep(200); // the transport is done with the last
+        Spool spool = recorder.stop();
+        assertEquals("", spool.message);
+        assertEquals(List.of("POST /shop.Stock/Ask", "POST /shop.Stock/Ask"), spool.of(Type.REQUEST).stream().map(Event::c).toList());
+        assertEquals(2, spool.of(Type.REQUEST_END).size());
+        assertEquals(2, spool.of(Type.CONN_CLOSE).size(), "each a connection of its own");
+        assertTrue(spool.of(Type.REQUEST_END).get(0).ts() - spool.of(Type.REQUEST).get(0).ts() >= 20_000_000);
+        return spool;
+    }
+
     /** Its Netty lies in another package. */
     @Test
     void hooks_hear_calls_where_their_streams_are() throws Exception {
         try (Target target = Target.start(Grpc.class); TestRecorder recorder = Way.HOOKS.recorder()) {
-            target.tell("port");
-            assertEquals("early", target.tell("early"));
-            recorder.record(target.pid());
-            assertEquals("pears", target.tell("pears"));
-            assertEquals("NOT_FOUND", target.tell("nothing"));
-            Thread.sleep(200); // the transport is done with the last
-            Spool spool = recorder.stop();
-            assertEquals("", spool.message);
-            assertEquals(List.of("POST /shop.Stock/Ask", "POST /shop.Stock/Ask"), spool.of(Type.REQUEST).stream().map(Event::c).toList());
+            Spool spool = ofTwoCalls(target, recorder);
             assertEquals(List.of(200L, 200L, 404L), spool.of(Type.STATUS).stream().map(Event::b).toList(), "of the first before and behind its body");
-            assertEquals(2, spool.of(Type.REQUEST_END).size());
-            assertEquals(2, spool.of(Type.CONN_CLOSE).size(), "each a connection of its own");
-            assertTrue(spool.of(Type.REQUEST_END).get(0).ts() - spool.of(Type.REQUEST).get(0).ts() >= 20_000_000);
             assertTrue(spool.info.contains("\"unseen\": [\"sql\", \"calls\", \"pools\", \"netty-tasks\"]"), spool.info);
             assertEquals("pears", target.tell("pears"));
         }

@@ -37,11 +37,6 @@ public final class UndertowTls implements Hook {
     }
 
     @Override
-    public boolean isServer() {
-        return false; // who serves is the listener behind it
-    }
-
-    @Override
     public Set<String> unseen() {
         return recorded.missesSome() ? Set.of("undertow-handshakes") : Set.of();
     }
