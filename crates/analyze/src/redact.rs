@@ -5,7 +5,7 @@
 
 use std::net::IpAddr;
 
-use loadline_trace::tables::{Resource, Span};
+use loadline_trace::tables::{Resource, Span, is_stream};
 
 /// In place of what is left out.
 const LEFT_OUT: &str = "*";
@@ -17,9 +17,7 @@ pub fn span(mut span: Span) -> Span {
     span.peer = None;
     span.peer_port = None;
     match span.kind {
-        "connection" if &*span.name == "stream" || span.name.starts_with("stream ") => {
-            span.name = "stream".into(); // it counts as no connection
-        }
+        "connection" if is_stream(&span.name) => span.name = "stream".into(), // it goes on counting as none
         "connection" => span.name = LEFT_OUT.into(),
         "request" => span.name = path(&span.name).into(),
         "call" => span.name = name(&span.name).into(),

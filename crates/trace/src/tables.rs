@@ -117,6 +117,14 @@ table! {
     }
 }
 
+/// In SQL, whether a row of `spans` is a connection that may have several requests: what stands for that of one alone is named so.
+pub const IS_CONNECTION: &str = "kind = 'connection' AND NOT regexp_matches(name, '^stream( |$)')";
+
+/// Whether a connection's name says that it stands for that of one request alone.
+pub fn is_stream(name: &str) -> bool {
+    name == "stream" || name.starts_with("stream ")
+}
+
 table! {
     /// An interval with a meaning.
     Span in "spans" sorted by begin_ns {

@@ -16,6 +16,7 @@ use loadline_trace::Trace;
 use loadline_trace::duckdb::arrow::array::{Array, AsArray, RecordBatch};
 use loadline_trace::duckdb::arrow::datatypes::{Int16Type, Int32Type, Int64Type};
 use loadline_trace::duckdb::{Connection, Row};
+use loadline_trace::tables::is_stream;
 
 use crate::counters::Counters;
 use crate::lane::{CLASSES, DRAWN_AS, IDLE, Lane, UNKNOWN};
@@ -58,7 +59,9 @@ pub fn load(trace: &Trace) -> Result<Model> {
     })?;
     (model.spans, model.span_index, model.names) = (spans.list, spans.index, spans.names);
     for s in &model.spans {
-        model.answered.count(s.kind, 1);
+        if KINDS[s.kind as usize] != "connection" || !is_stream(&model.names[s.name as usize]) {
+            model.answered.count(s.kind, 1);
+        }
         if KINDS[s.kind as usize] == "request" && s.complete {
             model.answered.requests.push((s.end, s.end - s.begin));
         }

@@ -95,7 +95,7 @@ SELECT third.third, coalesce(work, 0), coalesce(compiling, 0), seconds, coalesce
     },
     Query {
         name: "doors",
-        sql: "SELECT count(*) FILTER (kind = 'connection' AND begin_ns > start AND NOT regexp_matches(name, '^stream( |$)')) AS opened,
+        sql: "SELECT count(*) FILTER (kind = 'connection' AND NOT regexp_matches(name, '^stream( |$)') AND begin_ns > start) AS opened,
   count(*) FILTER (kind = 'tls_handshake' AND name = 'full') AS \"full\",
   count(*) FILTER (kind = 'tls_handshake' AND name = 'resumed') AS resumed,
   count(*) FILTER (kind = 'tls_handshake' AND name = 'failed') AS failed
@@ -248,3 +248,14 @@ FROM syscalls c LEFT JOIN resources r ON r.id = c.resource
 WHERE c.name IN ('read', 'pread64') AND c.size = 1 AND c.result = 1",
     },
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_a_connection_is_as_the_table_says() {
+        let doors = ALL.iter().find(|q| q.name == "doors").expect("it");
+        assert!(doors.sql.contains(loadline_trace::tables::IS_CONNECTION));
+    }
+}

@@ -3,6 +3,7 @@
 use anyhow::Result;
 use loadline_trace::Meta;
 use loadline_trace::duckdb::Connection;
+use loadline_trace::tables::IS_CONNECTION;
 use serde::Serialize;
 
 use super::{cpus, row};
@@ -138,7 +139,7 @@ pub(super) fn connections(db: &Connection, meta: &Meta) -> Result<Connections> {
     row(
         db,
         &format!(
-            "SELECT count(*) FILTER (kind = 'connection' AND begin_ns > {begin} AND NOT regexp_matches(name, '^stream( |$)')),
+            "SELECT count(*) FILTER ({IS_CONNECTION} AND begin_ns > {begin}),
                     count(*) FILTER (kind = 'tls_handshake' AND name = 'full'),
                     count(*) FILTER (kind = 'tls_handshake' AND name = 'resumed'),
                     count(*) FILTER (kind = 'tls_handshake' AND name = 'failed')

@@ -10,6 +10,7 @@ use loadline_trace::Trace;
 use loadline_trace::duckdb::Connection;
 use loadline_trace::duckdb::arrow::array::{Array, AsArray, RecordBatch, StringArray};
 use loadline_trace::duckdb::arrow::datatypes::{Int32Type, Int64Type};
+use loadline_trace::tables::IS_CONNECTION;
 
 use super::{base, rows};
 use crate::lane::{ABSENT, CLASSES, DRAWN_AS, IDLE, Lane, UNKNOWN};
@@ -267,8 +268,10 @@ fn answered(db: &Connection, begin: i64, threads: &HashMap<i64, usize>) -> Resul
             }
         }
     }
-    let sql = "SELECT kind, resumed, count(*) FROM spans WHERE kind IN ('connection', 'tls_handshake') GROUP BY ALL";
-    for (kind, resumed, count) in rows(db, sql, |r| {
+    let sql = format!(
+        "SELECT kind, resumed, count(*) FROM spans WHERE ({IS_CONNECTION}) OR kind = 'tls_handshake' GROUP BY ALL"
+    );
+    for (kind, resumed, count) in rows(db, &sql, |r| {
         Ok((
             r.get::<_, String>(0)?,
             r.get::<_, Option<bool>>(1)?,

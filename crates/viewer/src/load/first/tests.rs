@@ -67,6 +67,32 @@ fn the_first_picture_has_the_times_of_the_whole() {
 }
 
 #[test]
+fn streams_are_counted_as_no_connections() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let trace = shop(dir.path());
+    let before = load(&trace).expect("all of it").answered.connections;
+    assert!(before > 3, "{before}");
+    let (spans, changed) = (
+        dir.path().join("spans.parquet"),
+        dir.path().join("changed.parquet"),
+    );
+    let of = spans.display();
+    trace
+        .sql()
+        .expect("a database")
+        .execute_batch(&format!(
+            "COPY (SELECT * REPLACE (if(kind = 'connection' AND id <> (SELECT min(id) FROM '{of}' WHERE kind = 'connection'), 'stream ' || name, name) AS name)
+                   FROM '{of}' ORDER BY begin_ns) TO '{}' (FORMAT parquet)",
+            changed.display()
+        ))
+        .expect("other names");
+    std::fs::rename(changed, spans).expect("in its place");
+    let trace = Trace::open(dir.path()).expect("the same trace");
+    assert_eq!(load(&trace).expect("all of it").answered.connections, 1);
+    assert_eq!(first(&trace).expect("sums").answered.connections, 1);
+}
+
+#[test]
 fn rows_of_the_first_picture_cover_what_spans_do() {
     let dir = tempfile::tempdir().expect("a directory");
     let trace = shop(dir.path());
