@@ -18,24 +18,11 @@
 #include "budget.h"
 #include "stacks.h"
 #include "tids.h"
+#include "walk.h"
 
 #ifndef sigev_notify_thread_id
 #define sigev_notify_thread_id _sigev_un._tid
 #endif
-
-/* AsyncGetCallTrace's own types: forte.cpp in HotSpot. */
-struct call_frame {
-    jint bci; /* negative of a native method */
-    jmethodID method;
-};
-struct call_trace {
-    JNIEnv *env;
-    jint count; /* what is 0 or less says why there is none */
-    struct call_frame *frames;
-};
-typedef void (*get_call_trace)(struct call_trace *, jint depth, void *context);
-
-enum { NO_JAVA_FRAME = 0, IN_COLLECTION = -2, NOT_JAVA = -3, THREAD_EXITS = -8, IN_DEOPTIMIZATION = -9 };
 
 enum {
     /* Threads with a timer; how they are found. */
@@ -76,7 +63,6 @@ struct samples {
 
 /* NULL while nothing is sampled: then a signal that is still on its way does nothing. */
 static _Atomic(struct session *) sampled;
-static get_call_trace call_trace;
 static JavaVM *java_vm;
 static struct sigaction before; /* what SIGPROF did before it was ours */
 
@@ -125,8 +111,8 @@ static void sample(struct session *s, struct timed *its, uint32_t expired, void 
         return;
     }
     uint64_t begun = budget_cpu_ns();
-    struct call_trace trace = {.env = env, .count = NOT_JAVA, .frames = slot->frames};
-    call_trace(&trace, MAX_DEPTH, context);
+    struct call_trace trace = {.env = env, .frames = slot->frames};
+    walk(&trace, MAX_DEPTH, context);
     slot->at = now;
     slot->tid = its->tid;
     slot->weight = owed * all->every;
@@ -393,8 +379,7 @@ const char *samples_start(struct session *s, JavaVM *vm, JNIEnv *jni) {
         return NULL;
     }
     void *library = libjvm(vm);
-    call_trace = library == NULL ? NULL : (get_call_trace)(uintptr_t)dlsym(library, "AsyncGetCallTrace");
-    if (call_trace == NULL) {
+    if (library == NULL || !walk_open(library)) {
         return "this JVM has no AsyncGetCallTrace: the code that runs is not sampled";
     }
     struct samples *all = s->stacks != NULL && room_for_timers() ? room(every) : NULL;

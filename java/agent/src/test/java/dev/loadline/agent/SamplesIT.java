@@ -62,6 +62,31 @@ class SamplesIT {
         }
     }
 
+    @Test
+    void a_method_that_has_no_frame_yet_and_a_routine_without_one_count_to_who_called_them() throws Exception {
+        String small = "-XX:CompileCommand=dontinline," + Churn.class.getName() + "::small*";
+        try (Target target = Target.start(Churn.class, "-XX:CompileCommand=quiet", small)) {
+            target.tell("short");
+            Spool spool;
+            long id;
+            try (TestRecorder recorder = TestRecorder.prepare().sampling(EVERY_NS)) {
+                recorder.record(target.pid());
+                id = Long.parseLong(target.tell("short"));
+                spool = recorder.stop();
+            }
+            long tid = spool.where(e -> e.type() == Type.THREAD && e.a() == id).get(0).b();
+            List<Event> its = spool.where(e -> e.type() == Type.SAMPLE && e.a() == tid);
+            assertTrue(its.size() > 200, () -> its.size() + " samples");
+            List<Event> unseen = its.stream().filter(e -> spool.stack(e).get(0).startsWith("(")).toList();
+            assertTrue(weight(unseen) <= 0.02 * weight(its), () -> weight(unseen) + " of " + weight(its) + " could not be walked");
+            for (Event e : its.stream().filter(e -> !unseen.contains(e)).toList()) {
+                List<String> stack = spool.stack(e);
+                assertTrue(stack.get(stack.size() - 1).startsWith("java.lang.Thread.run"), stack::toString);
+                assertTrue(stack.stream().anyMatch(f -> f.startsWith(Churn.class.getName() + ".shortly(")), stack::toString);
+            }
+        }
+    }
+
     private static final String SITE = Allocations.class.getName() + ".";
     private static final String SMALL = Allocations.Small.class.getName();
     private static final long INTERVAL = 64 << 10;

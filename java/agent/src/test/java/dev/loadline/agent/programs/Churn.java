@@ -29,7 +29,9 @@ public final class Churn extends Program {
         new Churn().serve();
     }
 
-    /** {@code hot} starts what is hot; {@code MILLIS} churns for so long, and returns how many threads and classes there were. */
+    /**
+     * {@code hot} starts what is hot; {@code short} runs methods that do next to nothing, and the JVM's own routines, for two seconds in
+     * a thread of its own, and returns its id; {@code MILLIS} churns for so long, and returns how many threads and classes there were. */
     @Override
     protected String handle(String command) throws Exception {
         if (command.equals("hot")) {
@@ -37,6 +39,12 @@ public final class Churn extends Program {
             hot.setDaemon(true);
             hot.start();
             return "";
+        }
+        if (command.equals("short")) {
+            Thread thread = new Thread(this::shortly, "short");
+            thread.start();
+            thread.join();
+            return Long.toString(thread.getId());
         }
         long end = System.nanoTime() + Long.parseLong(command) * 1_000_000;
         int threads = 0;
@@ -75,6 +83,31 @@ public final class Churn extends Program {
             x = step.go(x);
         }
         return x;
+    }
+
+    private void shortly() {
+        byte[] from = new byte[4_000];
+        byte[] to = new byte[from.length];
+        long end = System.nanoTime() + 2_000_000_000L;
+        while (System.nanoTime() < end) {
+            long x = 0;
+            for (int i = 0; i < 20_000; i++) {
+                x = small(smaller(x));
+                if (i % 20 == 0) {
+                    System.arraycopy(from, 0, to, i % 7, from.length - 7);
+                }
+            }
+            sink += x + to[9];
+        }
+    }
+
+    /** Not to be inlined, as {@link #smaller}: their frames are made and left all the time. */
+    private static long small(long x) {
+        return x * 31 + 7;
+    }
+
+    private static long smaller(long x) {
+        return small(x ^ x >>> 7) + small(x);
     }
 
     private void planted() {
