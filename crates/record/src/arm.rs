@@ -7,7 +7,7 @@ use std::time::Duration;
 use loadline_trace::spool::agent::{Asked, mode, state};
 
 use crate::agent::AgentSpool;
-use crate::attach::Attach;
+use crate::attach::start_agent;
 use crate::error::{Error, Result, io};
 use crate::options::{AgentFiles, Methods};
 use crate::place::Place;
@@ -47,7 +47,7 @@ pub fn arm(pid: i32, agent: &AgentFiles, restore: bool, methods: &[String]) -> R
     let spool = place.spool(dir.raw(), owner, |files, owner| {
         AgentSpool::create(files, 0, &asked, owner)
     })?;
-    Attach::open(target, AT_MOST)?.start_agent(&place, AT_MOST)?;
+    start_agent(target, &place, AT_MOST, AT_MOST)?;
     let failed = |why| Error::Agent { pid, why };
     spool
         .wait_recording(AT_MOST, || subject.has_ended())

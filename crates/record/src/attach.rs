@@ -14,11 +14,12 @@ use std::io::{Read, Write};
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt, fchown};
 use std::os::unix::net::UnixStream;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use loadline_trace::spool::RawDir;
 
+use crate::door::{self, Door};
 use crate::error::{Error, Result};
 use crate::place::Place;
 use crate::procfs::parse;
@@ -28,20 +29,20 @@ use crate::target::Target;
 /// HotSpot refuses longer arguments (`arg_length_max` in attachListener.hpp).
 const MAX_ARGUMENT: usize = 1024;
 const MAX_REPLY: u64 = 256 << 20;
-const NO_QUIT: &str = "it does not catch SIGQUIT, as a JVM that was started with -Xrs. Start it without -Xrs, or record \
-                       the kernel level only";
+const NO_QUIT: &str = "it does not catch SIGQUIT, as a JVM that was started with -Xrs. Start it without -Xrs, or with the \
+                       agent (-javaagent), or record the kernel level only";
 
 /// A way to send commands to one JVM.
 pub struct Attach<'a> {
     target: &'a Target,
     /// Where it looks for the files of the protocol.
-    tmp: File,
+    tmp: Tmp<'a>,
 }
 
 /// What stands in the way of attaching, as far as it can be seen without trying.
 pub fn obstacle(target: &Target) -> Result<()> {
     let attach = Attach::of(target)?;
-    if attach.listens() {
+    if Door::find(target).is_some() || attach.listens() {
         return Ok(());
     }
     attach.check_enabled()?;
@@ -53,31 +54,20 @@ pub fn obstacle(target: &Target) -> Result<()> {
 
 impl<'a> Attach<'a> {
     fn of(target: &'a Target) -> Result<Attach<'a>> {
-        let tmp = target.tmp().map_err(|e| Error::Attach {
+        let tmp = Tmp::of(target).map_err(|e| Error::Attach {
             pid: target.pid,
             why: format!("its /tmp: {e}. A JVM is attached to through files there"),
         })?;
         Ok(Attach { target, tmp })
     }
 
-    /// A file of the protocol, through our own descriptor of its /tmp: so it is the same whoever opens it.
+    /// A file of the protocol.
     fn file(&self, name: &str) -> PathBuf {
-        let fd = self.tmp.as_raw_fd();
-        format!(
-            "/proc/{}/fd/{fd}/{name}{}",
-            std::process::id(),
-            self.target.nspid
-        )
-        .into()
+        self.tmp.path(&format!("{name}{}", self.target.nspid))
     }
 
     fn connect(&self) -> std::io::Result<UnixStream> {
-        let socket = self.file(".java_pid");
-        // The JVM asks for its own user or for root. Ours may be neither in a user namespace of its own.
-        match self.target.our_users {
-            true => UnixStream::connect(socket),
-            false => self.target.as_its_user(|| UnixStream::connect(socket)),
-        }
+        self.tmp.connect(&self.file(".java_pid"))
     }
 
     /// Makes the JVM listen, if it does not yet.
@@ -120,8 +110,8 @@ impl<'a> Attach<'a> {
     fn check_enabled(&self) -> Result<()> {
         match disabled(&self.target.cmdline, &self.target.environment()) {
             true => Err(self.error(
-                "it was started with -XX:+DisableAttachMechanism. Start it without that option, or \
-                 start it recorded (loadline record -- java …), or record the kernel level only",
+                "it was started with -XX:+DisableAttachMechanism. Start it without that option, or with \
+                 the agent (-javaagent), or recorded (loadline record -- java …), or record the kernel level only",
             )),
             false => Ok(()),
         }
@@ -173,13 +163,9 @@ impl<'a> Attach<'a> {
     }
 
     /// Loads the agent, and tells it where its spool and FIFO are; it may take its time after that.
-    pub fn start_agent(&self, place: &Place, at_most: Duration) -> Result<()> {
+    fn load_agent(&self, place: &Place, at_most: Duration) -> Result<()> {
         if place.is_shared() {
-            let raw = RawDir::at(place.theirs.clone());
             self.target.check_reaches(&place.jar, false)?;
-            self.target.check_reaches(&place.library, false)?;
-            self.target.check_reaches(&raw.agent(), true)?;
-            self.target.check_reaches(&raw.control(), true)?;
         }
         let argument = format!("{}={}", place.jar.display(), place.theirs.display());
         let text = self.command("load", ["instrument", "false", &argument], at_most)?;
@@ -187,6 +173,26 @@ impl<'a> Attach<'a> {
             Ok(()) => Ok(()),
             Err(why) => Err(self.error(&format!("the agent was refused: {why}"))),
         }
+    }
+}
+
+/// Tells the agent where its spool and FIFO are, by its door if it was there at start; else it is loaded, once the JVM
+/// listens, `open` at most. It may take its time after that.
+pub fn start_agent(
+    target: &Target,
+    place: &Place,
+    open: Duration,
+    at_most: Duration,
+) -> Result<()> {
+    if place.is_shared() {
+        let raw = RawDir::at(place.theirs.clone());
+        target.check_reaches(&place.library, false)?;
+        target.check_reaches(&raw.agent(), true)?;
+        target.check_reaches(&raw.control(), true)?;
+    }
+    match Door::find(target) {
+        Some(door) => door.start(&place.theirs, at_most),
+        None => Attach::open(target, open)?.load_agent(place, at_most),
     }
 }
 
@@ -201,6 +207,35 @@ pub fn remove_dead_socket(target: &Target) {
     // One that answers belongs to a JVM that was given the same id.
     if its_own && UnixStream::connect(&socket).is_err() {
         let _ = std::fs::remove_file(&socket); // another may have been quicker
+    }
+    door::remove_dead(target);
+}
+
+/// The target's /tmp, in its own file system.
+pub(crate) struct Tmp<'a> {
+    target: &'a Target,
+    dir: File,
+}
+
+impl<'a> Tmp<'a> {
+    pub(crate) fn of(target: &'a Target) -> std::io::Result<Tmp<'a>> {
+        let dir = target.tmp()?;
+        Ok(Tmp { target, dir })
+    }
+
+    /// A name in it, through our own descriptor: so it is the same whoever opens it.
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        let fd = self.dir.as_raw_fd();
+        format!("/proc/{}/fd/{fd}/{name}", std::process::id()).into()
+    }
+
+    /// Connects to a socket of the target's there.
+    pub(crate) fn connect(&self, socket: &Path) -> std::io::Result<UnixStream> {
+        // The JVM asks for its own user or for root. Ours may be neither in a user namespace of its own.
+        match self.target.our_users {
+            true => UnixStream::connect(socket),
+            false => self.target.as_its_user(|| UnixStream::connect(socket)),
+        }
     }
 }
 
@@ -284,8 +319,8 @@ fn parse_load(text: &str) -> std::result::Result<(), String> {
         Ok(102) => Err("it failed to start: the JVM's standard error says why (102)".into()),
         Ok(n) => Err(format!("error {n}")),
         Err(_) if text.contains("EnableDynamicAgentLoading") => Err(format!(
-            "{text}. Start the JVM without -XX:-EnableDynamicAgentLoading, or start it recorded \
-             (loadline record -- java …)"
+            "{text}. Start the JVM without -XX:-EnableDynamicAgentLoading, or with the agent (-javaagent), or \
+             recorded (loadline record -- java …)"
         )),
         Err(_) => Err(text.to_owned()),
     }

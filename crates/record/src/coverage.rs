@@ -17,6 +17,13 @@ struct Info {
     server_by: Option<String>,
     unseen: Vec<String>,
     lacks_methods: bool,
+    names_threads: bool,
+}
+
+/// Whether the agent told of each thread that there was by the kernel's id, too.
+pub fn names_threads(info: &str) -> bool {
+    let info: Info = serde_json::from_str(info).unwrap_or_default(); // it has said nothing
+    info.names_threads
 }
 
 /// What hooks do not see, in words, and methods that have no probes; empty where probes are in place or were not asked for.

@@ -20,6 +20,7 @@ mod child;
 pub mod counters;
 mod coverage;
 pub mod doctor;
+mod door;
 mod drain;
 mod error;
 mod flight;

@@ -18,7 +18,7 @@ use loadline_trace::spool::procfs::Line;
 use loadline_trace::spool::session::Session;
 
 use crate::agent::AgentSpool;
-use crate::attach::{Attach, remove_dead_socket};
+use crate::attach::{Attach, remove_dead_socket, start_agent};
 use crate::child;
 use crate::counters;
 use crate::coverage;
@@ -244,7 +244,7 @@ impl<'a> Recording<'a> {
         let (Some(spool), Some(place)) = (&self.agent, &self.place) else {
             return Ok(());
         };
-        Attach::open(&self.subject.target, ATTACH)?.start_agent(place, AGENT_START)?;
+        start_agent(&self.subject.target, place, ATTACH, AGENT_START)?;
         self.wait_recording(spool)
     }
 
@@ -296,7 +296,10 @@ impl<'a> Recording<'a> {
 
     fn run(&mut self, progress: &mut dyn FnMut(&Progress)) -> Ended {
         let waits = matches!(&self.options.target, Target::Command(c) if child::is_java(c));
-        if self.agent.is_some() && !waits {
+        if let Some(agent) = &self.agent
+            && !waits
+            && !coverage::names_threads(&agent.header().info)
+        {
             // After the begin, because it stops the program for a moment, which then is on record.
             if let Err(e) = self.dump_threads()
                 && !self.subject.has_ended()

@@ -102,6 +102,70 @@ fn a_disabled_attach_mechanism_is_named_and_the_jvm_not_signalled() {
 }
 
 #[test]
+fn a_jvm_that_takes_no_agents_is_recorded_if_it_had_ours_since_its_start() {
+    let Some(agent) = agent() else {
+        skip!("the agent is not built")
+    };
+    let _alone = alone();
+    let errors = tempfile::NamedTempFile::new().expect("a file");
+    let mut java = Command::new("java");
+    java.arg(format!("-javaagent:{}", agent[1]))
+        .args([
+            "-XX:+DisableAttachMechanism",
+            "-XX:-EnableDynamicAgentLoading",
+        ])
+        .stderr(errors.reopen().expect("it"));
+    let mut jvm = Jvm::start_with(&mut java, "Guarded", READY);
+    let door = format!("/tmp/.loadline-{}/door", jvm.pid());
+    eventually("a door", || std::path::Path::new(&door).exists());
+    let out = jvm.dir.path().join("t");
+    let mut command = recorder_on(
+        jvm.pid(),
+        &out,
+        &["--levels", "jvm,server,app", "--seconds", "0.5"],
+    );
+    command.args(&agent);
+    succeeded(&run(command));
+    let header = agent_header(&out).expect("a header");
+    assert_eq!(header.state, loadline_trace::spool::agent::state::STOPPED);
+    assert!(jvm.is_alive());
+    assert_eq!(
+        std::fs::read_to_string(errors.path()).expect("read"),
+        "",
+        "nothing is loaded, of which it would warn"
+    );
+    // A killed JVM leaves its door, whose name another process may have by now: nothing is said to that.
+    jvm.child.kill().expect("ours");
+    jvm.child.wait().expect("ended");
+    let folder = std::path::Path::new(&door).parent().expect("its folder");
+    std::fs::remove_file(&door).expect("left");
+    std::fs::remove_dir(folder).expect("left");
+}
+
+#[test]
+fn nothing_is_said_to_a_door_that_is_not_the_targets_own() {
+    let Some(agent) = agent() else {
+        skip!("the agent is not built")
+    };
+    let _alone = alone();
+    let jvm = Jvm::start("Plain", READY);
+    let folder = std::path::PathBuf::from(format!("/tmp/.loadline-{}", jvm.pid()));
+    std::fs::create_dir(&folder).expect("made");
+    let listener =
+        std::os::unix::net::UnixListener::bind(folder.join("door")).expect("a false door");
+    let out = jvm.dir.path().join("t");
+    let mut command = recorder_on(jvm.pid(), &out, &["--levels", "jvm", "--seconds", "0.5"]);
+    command.args(&agent);
+    let output = run(command);
+    std::fs::remove_dir_all(&folder).expect("ours");
+    succeeded(&output);
+    let (mut caller, _) = listener.accept().expect("it has looked who is there");
+    let mut said = String::new();
+    std::io::Read::read_to_string(&mut caller, &mut said).expect("read");
+    assert_eq!(said, "");
+}
+
+#[test]
 fn a_second_recorder_of_one_process_is_refused() {
     if let Some(why) = no_bpf() {
         skip!("{why}");

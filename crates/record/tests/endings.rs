@@ -25,28 +25,37 @@ fn the_death_of_the_jvm_ends_the_recording_normally() {
         skip!("the agent is not built")
     };
     let _alone = alone();
-    let mut jvm = Jvm::start("Victim", READY);
-    let out = jvm.dir.path().join("t");
-    let mut command = recorder_on(jvm.pid(), &out, &["--levels", "kernel,jvm,server,app"]);
-    let mut recorder = command
-        .args(&agent)
-        .stdout(Stdio::null())
-        .spawn()
-        .expect("starts");
-    eventually("it records", || recording(&out));
-    std::thread::sleep(Duration::from_millis(500));
-    jvm.child
-        .kill()
-        .and_then(|()| jvm.child.wait())
-        .expect("killed");
-    assert!(recorder.wait().expect("ours").success());
-    let session = session(&out);
-    assert_eq!(session.ended, "target-exited");
-    assert!(session.end_ns > session.begin_ns);
-    assert!(
-        !Path::new(&format!("/tmp/.java_pid{}", jvm.pid())).exists(),
-        "its socket is left"
-    );
+    for at_start in [false, true] {
+        let mut java = Command::new("java");
+        if at_start {
+            java.arg(format!("-javaagent:{}", agent[1]));
+        }
+        let mut jvm = Jvm::start_with(&mut java, "Victim", READY);
+        let door = format!("/tmp/.loadline-{}", jvm.pid());
+        if at_start {
+            eventually("a door", || Path::new(&door).join("door").exists());
+        }
+        let out = jvm.dir.path().join("t");
+        let mut command = recorder_on(jvm.pid(), &out, &["--levels", "kernel,jvm,server,app"]);
+        let mut recorder = command
+            .args(&agent)
+            .stdout(Stdio::null())
+            .spawn()
+            .expect("starts");
+        eventually("it records", || recording(&out));
+        std::thread::sleep(Duration::from_millis(500));
+        jvm.child
+            .kill()
+            .and_then(|()| jvm.child.wait())
+            .expect("killed");
+        assert!(recorder.wait().expect("ours").success());
+        let session = session(&out);
+        assert_eq!(session.ended, "target-exited");
+        assert!(session.end_ns > session.begin_ns);
+        for left in [&format!("/tmp/.java_pid{}", jvm.pid()), &door] {
+            assert!(!Path::new(left).exists(), "{left} is left");
+        }
+    }
 }
 
 #[test]
@@ -143,11 +152,15 @@ fn the_agent_attaches_to_every_jdk_and_is_dormant_afterwards() {
             header.message
         );
         assert!(header.begin > 0);
-        let has_dump =
-            |l: &Line| matches!(l, Line::JavaThreads { dump, .. } if dump.contains("\"a-name\""));
         assert!(
-            proc_lines(&out).iter().any(has_dump),
-            "{java}: the thread dump names its threads"
+            header.info.contains("\"names_threads\": true"),
+            "{java}: {}",
+            header.info
+        );
+        let is_dump = |l: &Line| matches!(l, Line::JavaThreads { .. });
+        assert!(
+            !proc_lines(&out).iter().any(is_dump),
+            "{java}: nobody is stopped for a thread dump"
         );
         let length = std::fs::metadata(RawDir::of(&out).agent())
             .expect("there")

@@ -208,6 +208,8 @@ impl Drop for Jvm {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
+        // What a killed JVM with the agent leaves.
+        let _ = std::fs::remove_dir_all(format!("/tmp/.loadline-{}", self.child.id()));
     }
 }
 

@@ -41,7 +41,8 @@
 //!   1024  text  path of the agent's native library, NUL-terminated (recorder writes)
 //!   2048  text  agent's message: an error when failed, else warnings a line each (agent writes)
 //!   3072  text  JSON {"jvm": …, "java": 17, "server": …, "name": …, "server_by": "probes" or "hooks",
-//!               "unseen": [codes of what hooks do not see], "lacks_methods": true if they have no probes} (agent writes)
+//!               "unseen": [codes of what hooks do not see], "lacks_methods": true if they have no probes,
+//!               "names_threads": true if a THREAD of each thread that there was has the kernel's id} (agent writes)
 //!
 //!   4096  u32[]  the ring's table
 //!

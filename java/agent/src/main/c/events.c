@@ -11,11 +11,13 @@
 #include "about.h"
 #include "allocations.h"
 #include "app.h"
+#include "layout.h"
 #include "objects.h"
 #include "park.h"
 #include "samples.h"
 #include "spool.h"
 #include "stacks.h"
+#include "tids.h"
 
 static const jvmtiEvent EVENTS[] = {
     JVMTI_EVENT_MONITOR_CONTENDED_ENTER, JVMTI_EVENT_MONITOR_CONTENDED_ENTERED,
@@ -151,18 +153,29 @@ static void set_mode(jvmtiEventMode mode) {
     }
 }
 
-/* Names the threads that live already; their kernel ids are not known here. */
-static void name_threads(struct session *s, JNIEnv *jni) {
+static int names_threads;
+
+int events_name_threads(void) {
+    return names_threads;
+}
+
+/* Names the threads that live already, with their kernel ids if those can be known; returns whether they can. */
+static int name_threads(struct session *s, JavaVM *vm, JNIEnv *jni) {
     jint count = 0;
     jthread *threads = NULL;
     if ((*jvmti)->GetAllThreads(jvmti, &count, &threads) != JVMTI_ERROR_NONE) {
-        return;
+        return 0;
     }
+    void *library = layout_libjvm(vm);
+    int known = library != NULL && tids_open(jni, library);
     for (jint i = 0; i < count; i++) {
-        spool_emit_shared(s, THREAD, about_name(s, jni, threads[i], NULL), about_java_id(jni, threads[i]), 0);
+        uint32_t tid = known ? tids_of(jni, threads[i]) : 0;
+        spool_emit_shared(s, THREAD, about_name(s, jni, threads[i], NULL), about_java_id(jni, threads[i]), tid);
         (*jni)->DeleteLocalRef(jni, threads[i]);
     }
+    tids_close();
     (*jvmti)->Deallocate(jvmti, (unsigned char *)threads);
+    return known;
 }
 
 const char *events_start(JavaVM *vm, JNIEnv *jni, uint8_t *base) {
@@ -178,7 +191,7 @@ const char *events_start(JavaVM *vm, JNIEnv *jni, uint8_t *base) {
     int stacks = stacks_start(s);
     spool_begin(s);
     set_mode(JVMTI_ENABLE); /* before the threads are named, so that none is missed */
-    name_threads(s, jni);
+    names_threads = name_threads(s, vm, jni);
     missing = park_start(jni);
     const char *unsampled = samples_start(s, vm, jni), *unallocated = objects_wanted(s) ? objects_start(s) : allocations_start(s);
     if (missing == NULL && !stacks) {

@@ -8,6 +8,9 @@
 /* Enables them for a spool mapped at base. Returns NULL, or what is missing (static text). */
 const char *events_start(JavaVM *vm, JNIEnv *jni, uint8_t *base);
 
+/* Whether that has named the threads that there were, each with the kernel's id. */
+int events_name_threads(void);
+
 /* Writes what was sampled since the last call; called now and then. */
 void events_drain(JNIEnv *jni);
 

@@ -1,8 +1,17 @@
 /* See layout.h. */
+#define _GNU_SOURCE
 #include "layout.h"
 
 #include <dlfcn.h>
 #include <string.h>
+
+void *layout_libjvm(JavaVM *vm) {
+    Dl_info library;
+    if (dladdr((void *)(*vm)->GetEnv, &library) == 0) {
+        return NULL;
+    }
+    return dlopen(library.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+}
 
 static uint64_t number(void *libjvm, const char *name) {
     uint64_t *symbol = dlsym(libjvm, name);

@@ -96,6 +96,11 @@ NATIVE(jstring, start)(JNIEnv *jni, jclass type, jlong address) {
     return missing == NULL ? NULL : (*jni)->NewStringUTF(jni, missing);
 }
 
+NATIVE(jboolean, names)(JNIEnv *jni, jclass type) {
+    (void)jni, (void)type;
+    return events_name_threads() ? JNI_TRUE : JNI_FALSE;
+}
+
 NATIVE(void, drain)(JNIEnv *jni, jclass type) {
     (void)type;
     events_drain(jni);

@@ -2,7 +2,6 @@
 #define _GNU_SOURCE
 #include "samples.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -16,6 +15,7 @@
 
 #include "about.h"
 #include "budget.h"
+#include "layout.h"
 #include "stacks.h"
 #include "tids.h"
 #include "walk.h"
@@ -334,15 +334,6 @@ static void name_all_methods(JNIEnv *jni) {
 
 /* ---- a session ---- */
 
-/* The JVM's own library, whatever it lies in; it stays open as long as the JVM lives. */
-static void *libjvm(JavaVM *vm) {
-    Dl_info library;
-    if (dladdr((void *)(*vm)->GetEnv, &library) == 0) {
-        return NULL;
-    }
-    return dlopen(library.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
-}
-
 static struct samples *room(uint64_t every) {
     long cpus = sysconf(_SC_NPROCESSORS_ONLN);
     uint64_t wanted = (uint64_t)(cpus < 1 ? 1 : cpus) * 2 * 1000000000u / every, slots = LEAST_SLOTS;
@@ -378,7 +369,7 @@ const char *samples_start(struct session *s, JavaVM *vm, JNIEnv *jni) {
     if (every == 0) {
         return NULL;
     }
-    void *library = libjvm(vm);
+    void *library = layout_libjvm(vm);
     if (library == NULL || !walk_open(library)) {
         return "this JVM has no AsyncGetCallTrace: the code that runs is not sampled";
     }

@@ -23,6 +23,7 @@ public final class Agent {
         } else if (argument != null && !argument.isEmpty()) {
             Recording.start(argument, instrumentation, true);
         }
+        Door.open(instrumentation); // last: what it loads has its probes then
     }
 
     /** When the recorder attaches; see {@link #premain}. */

@@ -47,6 +47,8 @@ final class Recording {
     private MethodScope calls;
     /** Whether methods were asked for, and none is recorded because no class may be redefined. */
     private boolean lacksMethods;
+    /** Whether the threads that there were are known by the kernel's ids, too. */
+    private boolean namesThreads;
     private Hooks hooks;
     private AppLink application;
     private GcNotifications collections;
@@ -186,7 +188,6 @@ final class Recording {
             application = linked == null ? AppLink.connect(instrumentation) : linked;
             application.tell(this::warn);
         }
-        header.info(info.json(coverage()));
         header.begin(System.nanoTime());
         Session session = new Session(address, epochs, calls);
         Emit.to(session, server, app);
@@ -198,10 +199,12 @@ final class Recording {
             if (missing != null) {
                 warn(missing);
             }
+            namesThreads = Native.namesThreads();
             collections = GcNotifications.start(this::warn);
             log = VmLog.start(new File(directory, "vm.log"), header.vmLog(), instrumentation, this::warn);
         }
         tellWarnings();
+        header.info(info.json(coverage()));
         header.state(SpoolHeader.RECORDING);
         Thread thread = new Thread(null, this::awaitStop, "loadline control", 0, false); // inherits no thread-locals
         thread.setDaemon(true);
@@ -332,7 +335,7 @@ final class Recording {
     /** Where the server level comes from: JSON for the header's info. */
     private String coverage() {
         String server = woven != null ? "\"probes\"" : hooks != null ? hooks.coverage() : "null";
-        return lacksMethods ? server + ", \"lacks_methods\": true" : server;
+        return server + (lacksMethods ? ", \"lacks_methods\": true" : "") + (namesThreads ? ", \"names_threads\": true" : "");
     }
 
     private void tellWarnings() {

@@ -169,7 +169,10 @@ class JvmIT {
         assertEquals("waiter", thread.c());
         assertEquals(1, told.spool.where(
                 e -> e.type() == Type.THREAD_END && e.a() == told.word(0)).size());
-        assertFalse(told.spool.where(e -> e.type() == Type.THREAD && "main".equals(e.c())).isEmpty());
+        assertTrue(told.spool.info.contains("\"names_threads\": true"), told.spool.info);
+        List<Event> before = told.spool.where(e -> e.type() == Type.THREAD && e.ts() < thread.ts() && e.tid() == 0);
+        assertTrue(before.stream().anyMatch(e -> "main".equals(e.c())), before::toString);
+        assertTrue(before.stream().allMatch(e -> e.b() != 0), "each with the kernel's id: " + before);
     }
 
     @Test

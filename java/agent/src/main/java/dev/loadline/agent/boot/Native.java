@@ -58,6 +58,11 @@ public final class Native {
         return start(address);
     }
 
+    /** Whether the threads that lived when that was called have been named, each with the kernel's id. */
+    public static boolean namesThreads() {
+        return names();
+    }
+
     /** Writes what was sampled since the last call. */
     public static void drainSamples() {
         drain();
@@ -71,6 +76,8 @@ public final class Native {
     // Called from here: the JVM warns of natives that are bound by code of another loader's than boot.
 
     private static native String start(long address);
+
+    private static native boolean names();
 
     private static native void drain();
 

@@ -4,9 +4,11 @@ import com.sun.tools.attach.VirtualMachine;
 import java.io.File;
 import java.io.IOException;
 import java.io.RandomAccessFile;
+import java.net.UnixDomainSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
+import java.nio.channels.SocketChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -132,6 +134,22 @@ public final class TestRecorder implements AutoCloseable {
     public TestRecorder record(long pid) throws Exception {
         attach(pid);
         await(RECORDING);
+        return this;
+    }
+
+    /** Comes in by the door of an agent that was there at start, and returns when it has answered. */
+    public TestRecorder enter(long pid) throws IOException {
+        Path door = Path.of("/tmp/.loadline-" + pid + "/door");
+        try (SocketChannel caller = SocketChannel.open(UnixDomainSocketAddress.of(door))) {
+            caller.write(StandardCharsets.UTF_8.encode(directory + "\n"));
+            ByteBuffer answer = ByteBuffer.allocate(64);
+            while (caller.read(answer) >= 0) {
+                // To its end.
+            }
+            if (!"done\n".equals(new String(answer.array(), 0, answer.position(), StandardCharsets.UTF_8))) {
+                throw new IOException("the door said something else");
+            }
+        }
         return this;
     }
 

@@ -1,0 +1,114 @@
+package dev.loadline.agent;
+
+import java.io.IOException;
+import java.lang.instrument.Instrumentation;
+import java.net.StandardProtocolFamily;
+import java.net.UnixDomainSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+
+/**
+ * Where recorders come in if the agent was there at start: a socket of its own, {@code /tmp/.loadline-PID/door}, in a folder that
+ * only the JVM's user and root can enter. So nothing is loaded into a JVM that runs, of which it warns from Java 21 on and which it
+ * may have been told to refuse, and its attach mechanism may be switched off.
+ *
+ * <p>A caller says the directory of its recording, and ends the line. When that has begun or failed, which its spool tells, the
+ * answer is a line.
+ */
+final class Door {
+    private static final String DOOR = "door";
+    private static final int LONGEST = 4_096;
+
+    private final Instrumentation instrumentation;
+    private final Path folder = Path.of("/tmp/.loadline-" + ProcessHandle.current().pid());
+    private final Path door = folder.resolve(DOOR);
+
+    private Door(Instrumentation instrumentation) {
+        this.instrumentation = instrumentation;
+    }
+
+    /** Opens it beside the program's start. Where it cannot be, recorders attach as to any JVM. */
+    static void open(Instrumentation instrumentation) {
+        ThreadGroup group = Thread.currentThread().getThreadGroup();
+        while (group.getParent() != null) {
+            group = group.getParent(); // the program sees its own threads only
+        }
+        Thread thread = new Thread(group, () -> new Door(instrumentation).serve(), "loadline door", 0, false);
+        thread.setDaemon(true);
+        thread.start();
+    }
+
+    private void serve() {
+        try (ServerSocketChannel server = ServerSocketChannel.open(StandardProtocolFamily.UNIX)) {
+            if (!prepare(folder)) {
+                return;
+            }
+            Runtime.getRuntime().addShutdownHook(new Thread(null, this::remove, "loadline door's end", 0, false));
+            server.bind(UnixDomainSocketAddress.of(door));
+            for (;;) {
+                SocketChannel caller = server.accept();
+                // A caller that says nothing keeps no other waiting.
+                Thread answering = new Thread(null, () -> answer(caller), "loadline door's caller", 0, false);
+                answering.setDaemon(true);
+                answering.start();
+            }
+        } catch (IOException | RuntimeException unavailable) {
+            return; // as said above
+        }
+    }
+
+    /** Makes the folder, or takes that of a JVM of the same user and id that is dead; false if it is somebody's. */
+    static boolean prepare(Path folder) throws IOException {
+        if (Files.notExists(folder, LinkOption.NOFOLLOW_LINKS)) {
+            Files.createDirectory(folder, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
+            return true;
+        }
+        boolean ours = Files.isDirectory(folder, LinkOption.NOFOLLOW_LINKS)
+                && Files.getAttribute(folder, "unix:uid", LinkOption.NOFOLLOW_LINKS).equals(Files.getAttribute(Path.of("/proc/self"), "unix:uid"));
+        Path door = folder.resolve(DOOR);
+        if (!ours || isServed(door)) {
+            return false;
+        }
+        Files.deleteIfExists(door);
+        return true;
+    }
+
+    /** Whether somebody answers there: a JVM with the same id in another namespace, which has the same /tmp. */
+    private static boolean isServed(Path door) {
+        try (SocketChannel other = SocketChannel.open(UnixDomainSocketAddress.of(door))) {
+            return other.isConnected();
+        } catch (IOException dead) {
+            return false;
+        }
+    }
+
+    private void remove() {
+        try {
+            Files.deleteIfExists(door);
+            Files.deleteIfExists(folder);
+        } catch (IOException left) {
+            return; // a folder that is empty or whose socket is dead: the next JVM with this id takes it
+        }
+    }
+
+    private void answer(SocketChannel caller) {
+        try (caller) {
+            ByteBuffer said = ByteBuffer.allocate(LONGEST);
+            while (said.position() == 0 || said.get(said.position() - 1) != '\n') {
+                if (caller.read(said) <= 0) {
+                    return; // gone, or nothing that a recorder says
+                }
+            }
+            Recording.start(new String(said.array(), 0, said.position() - 1, StandardCharsets.UTF_8), instrumentation, false);
+            caller.write(StandardCharsets.UTF_8.encode("done\n"));
+        } catch (IOException gone) {
+            return; // its spool is how it learns of its recording
+        }
+    }
+}

@@ -1,0 +1,48 @@
+package dev.loadline.agent;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.net.StandardProtocolFamily;
+import java.net.UnixDomainSocketAddress;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class DoorTest {
+    @TempDir
+    Path tmp;
+
+    @Test
+    void a_folder_is_made_that_others_cannot_enter() throws Exception {
+        Path folder = tmp.resolve("new");
+        assertTrue(Door.prepare(folder));
+        assertEquals("rwx------", PosixFilePermissions.toString(Files.getPosixFilePermissions(folder)));
+    }
+
+    @Test
+    void that_of_a_dead_jvm_is_taken_and_that_of_a_living_one_left_alone() throws Exception {
+        Path folder = Files.createDirectory(tmp.resolve("there"));
+        Path door = folder.resolve("door");
+        try (ServerSocketChannel living = ServerSocketChannel.open(StandardProtocolFamily.UNIX)) {
+            living.bind(UnixDomainSocketAddress.of(door));
+            assertFalse(Door.prepare(folder));
+            assertTrue(Files.exists(door, LinkOption.NOFOLLOW_LINKS));
+        }
+        assertTrue(Files.exists(door, LinkOption.NOFOLLOW_LINKS), "a closed socket stays");
+        assertTrue(Door.prepare(folder));
+        assertFalse(Files.exists(door, LinkOption.NOFOLLOW_LINKS));
+    }
+
+    @Test
+    void what_is_no_folder_of_ours_is_left_alone() throws Exception {
+        Path link = Files.createSymbolicLink(tmp.resolve("link"), Files.createDirectory(tmp.resolve("elsewhere")));
+        assertFalse(Door.prepare(link));
+        assertFalse(Door.prepare(Files.createFile(tmp.resolve("file"))));
+    }
+}
