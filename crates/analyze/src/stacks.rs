@@ -6,7 +6,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use loadline_trace::spool::frames::Frame;
+use loadline_trace::spool::frames::{self, Frame};
 use loadline_trace::tables::{Object, Sample, Stack};
 
 use crate::bounded::List;
@@ -51,7 +51,12 @@ pub fn rows(
             id: rows.len() as i64,
             parent,
             depth: parent.map_or(0, |p| rows[p as usize].depth + 1),
-            kind: if is_method(&name) { "java" } else { "native" },
+            kind: match frame.kind {
+                frames::KERNEL => "kernel",
+                frames::NATIVE => "native",
+                _ if is_method(&name) => "java",
+                _ => "native",
+            },
             name,
             file: text(frame.file),
             line: (frame.line > 0).then_some(frame.line),
@@ -127,6 +132,7 @@ mod tests {
             name: id,
             file: 0,
             line: 10 * id as i32,
+            kind: 0,
         };
         let frames = [
             frame(1, 0),

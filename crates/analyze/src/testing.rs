@@ -9,7 +9,7 @@ use std::path::Path;
 use loadline_trace::Trace;
 use loadline_trace::meta::{Level, Meta};
 use loadline_trace::spool::agent::{self, CHUNK, CHUNK_MAGIC, EVENT};
-use loadline_trace::spool::frames::{self, Frame};
+use loadline_trace::spool::frames::{self, Frame, KERNEL, NATIVE};
 use loadline_trace::spool::session::Session;
 use loadline_trace::spool::{RawDir, kernel, procfs};
 
@@ -212,18 +212,25 @@ impl AgentSpool {
         self
     }
 
-    /// A stack, the outermost frame first, as (method, line); what the end of a wait that was in it says in `b`.
+    /// A stack, the outermost frame first, as (method, line); what the end of a wait that was in it says in `b`. `libc.so.6!write`
+    /// is a function of a library, `kernel!system call` the kernel's.
     pub fn stack(&mut self, methods: &[(&str, i32)]) -> u64 {
         let mut parent = 0;
         for (method, line) in methods {
             let id = self.frames.len() as u32 + 1;
-            let (name, file) = (self.text(method), self.text("Shop.java"));
+            let (kind, file, name) = match method.split_once('!') {
+                None => (0, "Shop.java", *method),
+                Some(("kernel", call)) => (KERNEL, "", call),
+                Some((library, function)) => (NATIVE, library, function),
+            };
+            let (name, file) = (self.text(name), self.text(file));
             self.frames.push(Frame {
                 id,
                 parent,
                 name,
                 file,
                 line: *line,
+                kind,
             });
             parent = id;
         }

@@ -54,13 +54,14 @@ fn recording() -> Recording {
     a.event(13, 222 * MS, ev::OBJECT_FREED, 1, 0, "");
     a.event(13, 223 * MS, ev::OBJECT_FREED, 77, 0, "");
     // The native half writes samples into a chunk of nobody's.
-    for (tid, at, method, line) in [
-        (11, 130, "shop.Cache.put", 40),
-        (11, 146, "shop.Cache.put", 40),
-        (12, 290, "shop.Job.run", 7),
-        (77, 291, "shop.Nobody.run", 7),
+    const WRITES: Code = &[("libc.so.6!write", 0), ("kernel!system call", 0)];
+    for (tid, at, method, line, native) in [
+        (11, 130, "shop.Cache.put", 40, &[][..]),
+        (11, 146, "shop.Cache.put", 40, WRITES),
+        (12, 290, "shop.Job.run", 7, &WRITES[..1]),
+        (77, 291, "shop.Nobody.run", 7, &[]),
     ] {
-        let stack = a.stack(&[CODE[0], (method, line)]);
+        let stack = a.stack(&[&[CODE[0], (method, line)], native].concat());
         a.event(0, at * MS, ev::SAMPLE, tid, stack | 20_000, "");
     }
     r
@@ -276,8 +277,16 @@ fn what_ran_is_told_per_sample_with_its_code_and_request() {
     assert_eq!(
         answer(&trace, sql),
         want,
-        "a thread that nobody knows has none"
+        "a thread that nobody knows has none, and what native code does is its caller's"
     );
+    let sql = "SELECT f.kind, f.name, f.file FROM cpu_code c, stack_frames(c.stack) f WHERE c.ts_ns // 1000000 = 146 ORDER BY f.depth DESC";
+    let want = [
+        ["kernel", "system call", "-"],
+        ["native", "write", "libc.so.6"],
+        ["java", "shop.Cache.put", "Shop.java"],
+        ["java", "java.lang.Thread.run", "Shop.java"],
+    ];
+    assert_eq!(answer(&trace, sql), want);
 }
 
 #[test]

@@ -1,13 +1,14 @@
 //! Frames of call stacks in the agent's spool: chunks of kind 3, which like those of strings stay when a ring goes round.
 //!
 //! ```text
-//! frame (24 bytes)    u32 id; u32 parent; u32 name; u32 file; i32 line; u32 reserved
+//! frame (24 bytes)    u32 id; u32 parent; u32 name; u32 file; i32 line; u32 kind
 //! ```
 //!
 //! A frame is written once, below its caller's (`parent`; 0 for the outermost), whose id is smaller: so a stack is named
 //! by its innermost frame, and two stacks share what they have in common. `id` counts from 1 and is stored last, with
 //! release order: 0 ends a chunk. `name` (`package.Class.method`) and `file` are ids of strings; `line` is 0 if it is
-//! not known; what stands for a frame that is no method has a name that begins with a parenthesis. The upper half of an
+//! not known; what stands for a frame that is no method has a name that begins with a parenthesis. `kind` is 0 of these and of methods,
+//! 1 of a function of a library (`name` its symbol, or the library's if it has none; `file` the library), 2 of the kernel. The upper half of an
 //! end's `b` names the stack of the wait that ended, see [`of_wait`]; that of a sample's, what ran; that of an allocation's, what allocated.
 
 use super::agent::{EVENT, kind as ev};
@@ -28,7 +29,14 @@ pub struct Frame {
     pub file: u32,
     /// Line in it, or 0.
     pub line: i32,
+    /// A method (0), [`NATIVE`] or [`KERNEL`].
+    pub kind: u32,
 }
+
+/// Of a frame: a function of a library.
+pub const NATIVE: u32 = 1;
+/// Of a frame: a system call.
+pub const KERNEL: u32 = 2;
 
 /// The stack that the end of a wait names; 0 if none was taken.
 pub fn of_wait(kind: u32, b: u64) -> u32 {
@@ -68,6 +76,7 @@ pub(super) fn read(chunk: &[u8], frames: &mut Vec<Frame>) {
             name: word(at + 8),
             file: word(at + 12),
             line: word(at + 16) as i32,
+            kind: word(at + 20),
         });
     }
 }
@@ -81,6 +90,7 @@ pub fn bytes(frame: &Frame) -> [u8; SIZE] {
         frame.name,
         frame.file,
         frame.line as u32,
+        frame.kind,
     ];
     for (word, to) in words.iter().zip(out.chunks_exact_mut(4)) {
         to.copy_from_slice(&word.to_le_bytes());
@@ -108,6 +118,7 @@ mod tests {
             name: 7,
             file: 8,
             line: -1,
+            kind: NATIVE,
         };
         let (outer, inner) = (frame(1, 0), frame(2, 1));
         let mut read_back = Vec::new();

@@ -31,6 +31,7 @@ enum {
     /* Room for the samples of two seconds; they are drained twice in one. */
     LEAST_SLOTS = 64,
     MOST_SLOTS = 8192,
+    NAMED = 512,
 };
 
 /* A thread's timer. Its address is what its signals carry. */
@@ -45,7 +46,9 @@ struct timed {
 struct slot {
     _Atomic uint64_t turn; /* n: of the n-th handler; n + 1: of the drain */
     uint64_t at, weight;
+    uintptr_t outside; /* of Java's code: where, else 0 */
     uint32_t tid;
+    int in_kernel;
     jint count;
     struct call_frame frames[MAX_DEPTH];
 };
@@ -59,6 +62,11 @@ struct samples {
     struct budget budget;
     pthread_mutex_t draining; /* of `drained`, `latest` and the chunk: the program's end may come between */
     struct chunk chunk;
+    /* What native code is called, by where it was: found anew where another took its place. */
+    struct {
+        uintptr_t pc;
+        jlocation name;
+    } named[NAMED];
 };
 
 /* NULL while nothing is sampled: then a signal that is still on its way does nothing. */
@@ -117,6 +125,8 @@ static void sample(struct session *s, struct timed *its, uint32_t expired, void 
     slot->tid = its->tid;
     slot->weight = owed * all->every;
     slot->count = trace.count;
+    slot->outside = walk_outside(context);
+    slot->in_kernel = slot->outside != 0 && walk_in_kernel(slot->outside);
     atomic_store_explicit(&its->owed, 0, memory_order_relaxed);
     atomic_store_explicit(&slot->turn, turn + 1, memory_order_release);
     budget_pay(&all->budget, now, budget_cpu_ns() - begun);
@@ -407,18 +417,34 @@ static jlocation reason(jint count) {
     }
 }
 
+static jlocation native(struct samples *all, uintptr_t pc) {
+    size_t at = (pc ^ pc >> 12) % NAMED;
+    if (all->named[at].pc != pc) {
+        all->named[at].pc = pc;
+        all->named[at].name = stacks_native(pc);
+    }
+    return all->named[at].name;
+}
+
 static void write_sample(struct session *s, JNIEnv *jni, const struct slot *slot) {
     struct samples *all = s->samples;
-    jvmtiFrameInfo frames[MAX_DEPTH];
-    jint count = slot->count;
+    jvmtiFrameInfo frames[MAX_DEPTH + 2];
+    jint count = slot->count, above = 0;
     if (count == NO_JAVA_FRAME || count == THREAD_EXITS) {
         return; /* native code that no Java called, as a compiler's */
     }
+    if (count > 0 && slot->outside != 0) {
+        if (slot->in_kernel) {
+            frames[above++] = (jvmtiFrameInfo){.method = NULL, .location = STACK_SYSTEM_CALL};
+        }
+        frames[above++] = (jvmtiFrameInfo){.method = NULL, .location = native(all, slot->outside)};
+    }
     for (jint i = 0; i < count; i++) {
         const struct call_frame *frame = &slot->frames[i];
-        frames[i].method = frame->method;
-        frames[i].location = frame->method == NULL ? STACK_UNKNOWN_METHOD : frame->bci < 0 ? -1 : frame->bci;
+        frames[above + i].method = frame->method;
+        frames[above + i].location = frame->method == NULL ? STACK_UNKNOWN_METHOD : frame->bci < 0 ? -1 : frame->bci;
     }
+    count += count > 0 ? above : 0;
     if (count < 0) {
         frames[0] = (jvmtiFrameInfo){.method = NULL, .location = reason(count)};
         count = 1;

@@ -121,8 +121,11 @@ uint32_t spool_string(struct session *s, const char *text);
 struct frame {
     uint32_t id, parent, name, file;
     int32_t line;
-    uint32_t reserved;
+    uint32_t kind;
 };
+
+/* Of a frame: a method, or what stands for one that could not be seen; a function of a library; a system call. */
+enum { FRAME_JAVA = 0, FRAME_NATIVE = 1, FRAME_KERNEL = 2 };
 
 /* Whether the application level is wanted. */
 int spool_wants_app(struct session *s);

@@ -11,6 +11,7 @@
 #define _GNU_SOURCE
 #include "stacks.h"
 
+#include <dlfcn.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -36,7 +37,7 @@ static const uint64_t NEVER = UINT64_MAX;
 /* A frame by what it is: free if its id is 0. */
 struct known_frame {
     jmethodID method;
-    int32_t bci;
+    jlocation location;
     uint32_t parent;
     uint32_t id;
 };
@@ -171,13 +172,45 @@ static const char *no_method(jlocation why) {
         return "(being deoptimized)";
     case STACK_NOT_WALKABLE:
         return "(stack not walkable)";
+    case STACK_NATIVE_CODE:
+        return "(native code)";
     default:
         return UNKNOWN_METHOD;
     }
 }
 
+jlocation stacks_native(uintptr_t pc) {
+    Dl_info function;
+    if (dladdr((void *)pc, &function) == 0) {
+        return STACK_NATIVE_CODE;
+    }
+    return function.dli_saddr != NULL ? (jlocation)(intptr_t)function.dli_saddr : -(jlocation)(intptr_t)function.dli_fbase;
+}
+
+/* The same of native code, see stacks_native. */
+static int describe_native(struct session *s, jlocation where, struct frame *frame) {
+    Dl_info function;
+    if (dladdr((void *)(intptr_t)(where < 0 ? -where : where), &function) == 0 || function.dli_fname == NULL) {
+        frame->name = spool_string(s, no_method(STACK_NATIVE_CODE)); /* it was unloaded meanwhile */
+        return frame->name != 0;
+    }
+    const char *slash = strrchr(function.dli_fname, '/'), *library = slash == NULL ? function.dli_fname : slash + 1;
+    frame->kind = FRAME_NATIVE;
+    frame->file = spool_string(s, library);
+    frame->name = where < 0 || function.dli_sname == NULL ? frame->file : spool_string(s, function.dli_sname);
+    return frame->name != 0;
+}
+
 /* Fills in what a frame is called; 0 if there is no room for it. */
 static int describe(struct session *s, JNIEnv *jni, const jvmtiFrameInfo *of, struct frame *frame) {
+    if (of->method == NULL && of->location == STACK_SYSTEM_CALL) {
+        frame->kind = FRAME_KERNEL;
+        frame->name = spool_string(s, "system call");
+        return frame->name != 0;
+    }
+    if (of->method == NULL && (of->location < 0 || of->location > STACK_SYSTEM_CALL)) {
+        return describe_native(s, of->location, frame);
+    }
     if (of->method == NULL) {
         frame->name = spool_string(s, no_method(of->location));
         return frame->name != 0;
@@ -213,11 +246,10 @@ static uint64_t mix(uint64_t hash, uint64_t with) {
 /* Id of a frame below its caller's; 0 if there is no room. The caller holds the lock. */
 static uint32_t frame_id(struct session *s, JNIEnv *jni, uint32_t parent, const jvmtiFrameInfo *of) {
     struct stacks *all = s->stacks;
-    int32_t bci = (int32_t)of->location;
     struct known_frame *slot;
-    for (uint64_t i = mix(mix((uintptr_t)of->method, (uint32_t)bci), parent);; i++) {
+    for (uint64_t i = mix(mix((uintptr_t)of->method, (uint64_t)of->location), parent);; i++) {
         slot = &all->tables->frames[i % FRAME_SLOTS];
-        if (slot->id == 0 || (slot->method == of->method && slot->bci == bci && slot->parent == parent)) {
+        if (slot->id == 0 || (slot->method == of->method && slot->location == of->location && slot->parent == parent)) {
             break;
         }
     }
@@ -227,7 +259,7 @@ static uint32_t frame_id(struct session *s, JNIEnv *jni, uint32_t parent, const 
             return 0;
         }
         all->frame_count++;
-        *slot = (struct known_frame){of->method, bci, parent, frame.id};
+        *slot = (struct known_frame){of->method, of->location, parent, frame.id};
     }
     return slot->id;
 }

@@ -20,7 +20,20 @@
 enum { MAX_DEPTH = 256 };
 
 /* Instead of a method: why there is none, as the `location` of a frame whose `method` is NULL. */
-enum { STACK_UNKNOWN_METHOD = 0, STACK_IN_COLLECTION = 1, STACK_IN_DEOPTIMIZATION = 2, STACK_NOT_WALKABLE = 3 };
+enum {
+    STACK_UNKNOWN_METHOD = 0,
+    STACK_IN_COLLECTION = 1,
+    STACK_IN_DEOPTIMIZATION = 2,
+    STACK_NOT_WALKABLE = 3,
+    STACK_NATIVE_CODE = 4,
+    STACK_SYSTEM_CALL = 5,
+};
+
+/*
+ * The same of native code: where its function begins; if its library does not say that, where the library begins, negative; if it is
+ * no library's, STACK_NATIVE_CODE.
+ */
+jlocation stacks_native(uintptr_t pc);
 
 /* What a thread waits in: at most one of each at a time. */
 enum wait { IN_ENTER, IN_WAIT, IN_PARK, WAITS };

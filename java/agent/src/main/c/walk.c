@@ -24,7 +24,7 @@ enum {
     /* A routine of the JVM's. */
     A_ROUTINE = 65536,
     /* What such a one has on the stack, and a method that begins. */
-    A_FRAME = 4096,
+    A_FRAME = 2048,
     MOST_WORDS = A_FRAME / 8,
 };
 
@@ -215,6 +215,22 @@ static void walk_from_before(struct call_trace *trace, jint depth, const ucontex
     }
 }
 
+uintptr_t walk_outside(void *context) {
+    uintptr_t pc = (uintptr_t)((const ucontext_t *)context)->uc_mcontext.gregs[REG_RIP];
+    for (int i = 0; i < heap_count; i++) {
+        if (*heaps[i].low <= pc && pc < *heaps[i].high) {
+            return 0;
+        }
+    }
+    return heap_count == 0 ? 0 : pc;
+}
+
+/* A timer that runs out in the kernel interrupts on the way back, behind the instruction that led there. */
+int walk_in_kernel(uintptr_t outside) {
+    const uintptr_t A_PAGE = 4096;
+    return outside % A_PAGE >= 2 && is((const uint8_t *)outside - 2, "\x0f\x05", 2); /* syscall */
+}
+
 /* Learns where the JVM's code is. Where that is not told, no place is code, and no stack is walked from before. */
 static void find_code(void *libjvm) {
     int64_t length_at = layout_offset(libjvm, "GrowableArrayBase", "_len");
@@ -249,6 +265,16 @@ static void find_code(void *libjvm) {
 /* Elsewhere a call leaves the address in a register, and begins look different: not told yet. */
 static void walk_from_before(struct call_trace *trace, jint depth, const ucontext_t *context) {
     (void)trace, (void)depth, (void)context;
+}
+
+uintptr_t walk_outside(void *context) {
+    (void)context;
+    return 0;
+}
+
+int walk_in_kernel(uintptr_t outside) {
+    (void)outside;
+    return 0;
 }
 
 static void find_code(void *libjvm) {

@@ -4,12 +4,15 @@
  * It gives up where the thread has just called a method that has no frame yet, and in the JVM's own routines (copying,
  * cryptography), which have no frame that it knows: in a server that is busy with TLS, a fifth of all samples. There the
  * stack is walked from the call that led there, which is known by the code around it; what is not known so stays unknown.
+ *
+ * Of native code, which Java called, it shows nothing: where in it the thread was is told beside it.
  */
 #ifndef LOADLINE_WALK_H
 #define LOADLINE_WALK_H
 
 #include <jni.h>
 #include <jvmti.h>
+#include <stdint.h>
 
 /* AsyncGetCallTrace's own types: forte.cpp in HotSpot. */
 struct call_frame {
@@ -33,6 +36,12 @@ enum {
 
 /* Finds what walking takes in the JVM's library; 0 if it has no AsyncGetCallTrace. */
 int walk_open(void *libjvm);
+
+/* Where the interrupted thread was outside of Java's code, as far as that is known here; else 0. */
+uintptr_t walk_outside(void *context);
+
+/* Whether it was there in a system call; to be asked before it goes on, as its code may be unloaded then. */
+int walk_in_kernel(uintptr_t outside);
 
 /* Walks the stack of the interrupted thread, which `trace->env` is of, as deep as that. */
 void walk(struct call_trace *trace, jint depth, void *context);

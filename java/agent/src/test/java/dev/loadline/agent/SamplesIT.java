@@ -14,6 +14,7 @@ import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledForJreRange;
+import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.api.condition.JRE;
 
 /** Samples of what runs on the CPUs, and of what is allocated. */
@@ -74,8 +75,7 @@ class SamplesIT {
                 id = Long.parseLong(target.tell("short"));
                 spool = recorder.stop();
             }
-            long tid = spool.where(e -> e.type() == Type.THREAD && e.a() == id).get(0).b();
-            List<Event> its = spool.where(e -> e.type() == Type.SAMPLE && e.a() == tid);
+            List<Event> its = samplesOf(spool, id);
             assertTrue(its.size() > 200, () -> its.size() + " samples");
             List<Event> unseen = its.stream().filter(e -> spool.stack(e).get(0).startsWith("(")).toList();
             assertTrue(weight(unseen) <= 0.02 * weight(its), () -> weight(unseen) + " of " + weight(its) + " could not be walked");
@@ -85,6 +85,31 @@ class SamplesIT {
                 assertTrue(stack.stream().anyMatch(f -> f.startsWith(Churn.class.getName() + ".shortly(")), stack::toString);
             }
         }
+    }
+
+    @Test
+    @EnabledIfSystemProperty(named = "os.arch", matches = "amd64", disabledReason = "native code is told on x86-64")
+    void what_the_kernel_does_for_a_method_is_told_with_the_function_that_asked_for_it() throws Exception {
+        try (Target target = Target.start(Churn.class);
+                TestRecorder recorder = TestRecorder.prepare().sampling(EVERY_NS)) {
+            recorder.record(target.pid());
+            long id = Long.parseLong(target.tell("calls"));
+            Spool spool = recorder.stop();
+            List<Event> its = samplesOf(spool, id);
+            List<Event> called = its.stream().filter(e -> spool.stack(e).get(0).equals("system call(null:0)")).toList();
+            assertTrue(weight(called) > 0.5 * weight(its), () -> weight(called) + " of " + weight(its));
+            List<Event> read = called.stream().filter(e -> spool.stack(e).get(1).matches("_*read\\(libc\\..*")).toList();
+            assertTrue(weight(read) > 0.9 * weight(called), () -> spool.stack(called.get(0)).toString());
+            List<String> stack = spool.stack(read.get(0));
+            assertTrue(stack.get(2).startsWith("java.io.FileInputStream.read"), stack::toString);
+            assertTrue(stack.stream().anyMatch(f -> f.startsWith(Churn.class.getName() + ".calls(")), stack::toString);
+        }
+    }
+
+    /** Those of the thread with this Java id, which began during the recording. */
+    private static List<Event> samplesOf(Spool spool, long id) {
+        long tid = spool.where(e -> e.type() == Type.THREAD && e.a() == id).get(0).b();
+        return spool.where(e -> e.type() == Type.SAMPLE && e.a() == tid);
     }
 
     private static final String SITE = Allocations.class.getName() + ".";

@@ -1,8 +1,10 @@
 package dev.loadline.agent.programs;
 
 import dev.loadline.agent.testing.Program;
+import java.io.FileInputStream;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.UncheckedIOException;
 import java.lang.reflect.Constructor;
 import java.util.ArrayList;
 import java.util.List;
@@ -31,7 +33,7 @@ public final class Churn extends Program {
 
     /**
      * {@code hot} starts what is hot; {@code short} runs methods that do next to nothing, and the JVM's own routines, for two seconds in
-     * a thread of its own, and returns its id; {@code MILLIS} churns for so long, and returns how many threads and classes there were. */
+     * a thread of its own, and returns its id; {@code calls} the same of system calls; {@code MILLIS} churns for so long, and returns how many threads and classes there were. */
     @Override
     protected String handle(String command) throws Exception {
         if (command.equals("hot")) {
@@ -40,8 +42,8 @@ public final class Churn extends Program {
             hot.start();
             return "";
         }
-        if (command.equals("short")) {
-            Thread thread = new Thread(this::shortly, "short");
+        if (command.equals("short") || command.equals("calls")) {
+            Thread thread = new Thread(command.equals("short") ? this::shortly : this::calls, command);
             thread.start();
             thread.join();
             return Long.toString(thread.getId());
@@ -108,6 +110,18 @@ public final class Churn extends Program {
 
     private static long smaller(long x) {
         return small(x ^ x >>> 7) + small(x);
+    }
+
+    private void calls() {
+        byte[] much = new byte[8_000]; // what the kernel makes up takes longer than to copy it
+        long end = System.nanoTime() + 2_000_000_000L;
+        try (InputStream random = new FileInputStream("/dev/urandom")) {
+            while (System.nanoTime() < end) {
+                sink += random.read(much);
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     private void planted() {
