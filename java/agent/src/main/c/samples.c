@@ -60,7 +60,7 @@ struct samples {
     _Atomic uint64_t claimed;
     uint64_t drained, latest;
     struct budget budget;
-    pthread_mutex_t draining; /* of `drained`, `latest` and the chunk: the program's end may come between */
+    pthread_mutex_t draining; /* of `drained`, `latest`, the chunk and `named`: the program's end may come between */
     struct chunk chunk;
     /* What native code is called, by where it was: found anew where another took its place. */
     struct {
