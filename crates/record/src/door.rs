@@ -65,6 +65,7 @@ impl Door {
         reader.read_line(&mut answer).map_err(io)?;
         match answer.as_str() {
             "done\n" => Ok(()),
+            "" => Err(failed("it was closed: the JVM has ended".into())),
             other => Err(failed(format!("it said {other:?}"))),
         }
     }

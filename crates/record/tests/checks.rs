@@ -108,16 +108,15 @@ fn a_jvm_that_takes_no_agents_is_recorded_if_it_had_ours_since_its_start() {
     };
     let _alone = alone();
     let errors = tempfile::NamedTempFile::new().expect("a file");
-    let mut java = Command::new("java");
-    java.arg(format!("-javaagent:{}", agent[1]))
-        .args([
-            "-XX:+DisableAttachMechanism",
-            "-XX:-EnableDynamicAgentLoading",
-        ])
-        .stderr(errors.reopen().expect("it"));
+    let mut java = java_with(&agent);
+    java.args([
+        "-XX:+DisableAttachMechanism",
+        "-XX:-EnableDynamicAgentLoading",
+        "-Xrs",
+    ])
+    .stderr(errors.reopen().expect("it"));
     let mut jvm = Jvm::start_with(&mut java, "Guarded", READY);
-    let door = format!("/tmp/.loadline-{}/door", jvm.pid());
-    eventually("a door", || std::path::Path::new(&door).exists());
+    await_door(jvm.pid());
     let out = jvm.dir.path().join("t");
     let mut command = recorder_on(
         jvm.pid(),
@@ -134,12 +133,6 @@ fn a_jvm_that_takes_no_agents_is_recorded_if_it_had_ours_since_its_start() {
         "",
         "nothing is loaded, of which it would warn"
     );
-    // A killed JVM leaves its door, whose name another process may have by now: nothing is said to that.
-    jvm.child.kill().expect("ours");
-    jvm.child.wait().expect("ended");
-    let folder = std::path::Path::new(&door).parent().expect("its folder");
-    std::fs::remove_file(&door).expect("left");
-    std::fs::remove_dir(folder).expect("left");
 }
 
 #[test]
@@ -149,7 +142,7 @@ fn nothing_is_said_to_a_door_that_is_not_the_targets_own() {
     };
     let _alone = alone();
     let jvm = Jvm::start("Plain", READY);
-    let folder = std::path::PathBuf::from(format!("/tmp/.loadline-{}", jvm.pid()));
+    let folder = door_folder(jvm.pid());
     std::fs::create_dir(&folder).expect("made");
     let listener =
         std::os::unix::net::UnixListener::bind(folder.join("door")).expect("a false door");

@@ -16,6 +16,18 @@ fn recording(out: &std::path::Path) -> bool {
         && std::fs::read(RawDir::of(out).procfs()).is_ok_and(|p| !p.is_empty())
 }
 
+/// A recorder of all levels, when it records.
+fn begun(jvm: &Jvm, out: &Path, agent: &[String]) -> std::process::Child {
+    let mut command = recorder_on(jvm.pid(), out, &["--levels", "kernel,jvm,server,app"]);
+    let recorder = command
+        .args(agent)
+        .stdout(Stdio::null())
+        .spawn()
+        .expect("starts");
+    eventually("it records", || recording(out));
+    recorder
+}
+
 #[test]
 fn the_death_of_the_jvm_ends_the_recording_normally() {
     if let Some(why) = no_bpf() {
@@ -26,23 +38,16 @@ fn the_death_of_the_jvm_ends_the_recording_normally() {
     };
     let _alone = alone();
     for at_start in [false, true] {
-        let mut java = Command::new("java");
-        if at_start {
-            java.arg(format!("-javaagent:{}", agent[1]));
-        }
+        let mut java = match at_start {
+            true => java_with(&agent),
+            false => Command::new("java"),
+        };
         let mut jvm = Jvm::start_with(&mut java, "Victim", READY);
-        let door = format!("/tmp/.loadline-{}", jvm.pid());
         if at_start {
-            eventually("a door", || Path::new(&door).join("door").exists());
+            await_door(jvm.pid());
         }
         let out = jvm.dir.path().join("t");
-        let mut command = recorder_on(jvm.pid(), &out, &["--levels", "kernel,jvm,server,app"]);
-        let mut recorder = command
-            .args(&agent)
-            .stdout(Stdio::null())
-            .spawn()
-            .expect("starts");
-        eventually("it records", || recording(&out));
+        let mut recorder = begun(&jvm, &out, &agent);
         std::thread::sleep(Duration::from_millis(500));
         jvm.child
             .kill()
@@ -52,8 +57,9 @@ fn the_death_of_the_jvm_ends_the_recording_normally() {
         let session = session(&out);
         assert_eq!(session.ended, "target-exited");
         assert!(session.end_ns > session.begin_ns);
-        for left in [&format!("/tmp/.java_pid{}", jvm.pid()), &door] {
-            assert!(!Path::new(left).exists(), "{left} is left");
+        let socket = format!("/tmp/.java_pid{}", jvm.pid());
+        for left in [Path::new(&socket), &door_folder(jvm.pid())] {
+            assert!(!left.exists(), "{} is left", left.display());
         }
     }
 }
@@ -69,13 +75,7 @@ fn a_killed_recorder_leaves_nothing_and_its_trace_can_be_recovered() {
     let _alone = alone();
     let mut jvm = Jvm::start("Survivor", &format!("run(\"busy\", () -> spin()); {READY}"));
     let out = jvm.dir.path().join("t");
-    let mut command = recorder_on(jvm.pid(), &out, &["--levels", "kernel,jvm,server,app"]);
-    let mut recorder = command
-        .args(&agent)
-        .stdout(Stdio::null())
-        .spawn()
-        .expect("starts");
-    eventually("it records", || recording(&out));
+    let mut recorder = begun(&jvm, &out, &agent);
     std::thread::sleep(Duration::from_millis(1500));
 
     let recover = || {

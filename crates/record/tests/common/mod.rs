@@ -66,6 +66,22 @@ pub fn agent() -> Option<[String; 4]> {
     })
 }
 
+/// A JVM that has the agent from its start; it has its door some time after that, see [`await_door`].
+pub fn java_with(agent: &[String; 4]) -> Command {
+    let mut java = Command::new("java");
+    java.arg(format!("-javaagent:{}", agent[1]));
+    java
+}
+
+/// Where its door is.
+pub fn door_folder(pid: i32) -> PathBuf {
+    format!("/tmp/.loadline-{pid}").into()
+}
+
+pub fn await_door(pid: i32) {
+    eventually("a door", || door_folder(pid).join("door").exists());
+}
+
 /// A Java program that is killed when the test ends.
 pub struct Jvm {
     pub child: Child,
@@ -112,8 +128,9 @@ impl Drop for Jvm {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
-        // A killed JVM leaves its attach socket.
+        // A killed JVM leaves its attach socket, and the agent's door.
         let _ = std::fs::remove_file(format!("/tmp/.java_pid{}", self.pid()));
+        let _ = std::fs::remove_dir_all(door_folder(self.pid()));
     }
 }
 

@@ -172,8 +172,6 @@ static const char *no_method(jlocation why) {
         return "(being deoptimized)";
     case STACK_NOT_WALKABLE:
         return "(stack not walkable)";
-    case STACK_NATIVE_CODE:
-        return "(native code)";
     default:
         return UNKNOWN_METHOD;
     }
@@ -190,12 +188,12 @@ jlocation stacks_native(uintptr_t pc) {
 /* The same of native code, see stacks_native. */
 static int describe_native(struct session *s, jlocation where, struct frame *frame) {
     Dl_info function;
-    if (dladdr((void *)(intptr_t)(where < 0 ? -where : where), &function) == 0 || function.dli_fname == NULL) {
-        frame->name = spool_string(s, no_method(STACK_NATIVE_CODE)); /* it was unloaded meanwhile */
+    frame->kind = FRAME_NATIVE;
+    if (where == STACK_NATIVE_CODE || dladdr((void *)(intptr_t)(where < 0 ? -where : where), &function) == 0) {
+        frame->name = spool_string(s, "native code"); /* of no library, or of one that was unloaded meanwhile */
         return frame->name != 0;
     }
     const char *slash = strrchr(function.dli_fname, '/'), *library = slash == NULL ? function.dli_fname : slash + 1;
-    frame->kind = FRAME_NATIVE;
     frame->file = spool_string(s, library);
     frame->name = where < 0 || function.dli_sname == NULL ? frame->file : spool_string(s, function.dli_sname);
     return frame->name != 0;
@@ -208,7 +206,7 @@ static int describe(struct session *s, JNIEnv *jni, const jvmtiFrameInfo *of, st
         frame->name = spool_string(s, "system call");
         return frame->name != 0;
     }
-    if (of->method == NULL && (of->location < 0 || of->location > STACK_SYSTEM_CALL)) {
+    if (of->method == NULL && (of->location < 0 || of->location >= STACK_NATIVE_CODE)) {
         return describe_native(s, of->location, frame);
     }
     if (of->method == NULL) {
