@@ -77,6 +77,7 @@ impl<'a> Attach<'a> {
             return Ok(attach);
         }
         attach.check_enabled()?;
+        target.check_runs()?;
         let process = PidFd::open(target.pid).map_err(|_| attach.error("it has ended"))?;
         let begin = Instant::now();
         while !catches_quit(target.pid) {
@@ -99,7 +100,7 @@ impl<'a> Attach<'a> {
             }
             if begin.elapsed() > at_most {
                 return Err(attach.error(&format!(
-                    "it did not open its attach socket within {} s. It may be stopped, or was started \
+                    "it did not open its attach socket within {} s. It may be frozen, or was started \
                      with -XX:+DisableAttachMechanism",
                     at_most.as_secs()
                 )));
@@ -153,7 +154,7 @@ impl<'a> Attach<'a> {
             .read_to_end(&mut reply)
             .map_err(|e| match e.kind() {
                 std::io::ErrorKind::WouldBlock => self.error(&format!(
-                    "{name}: no answer within {} s (the JVM may be stopped, or busy)",
+                    "{name}: no answer within {} s (the JVM may be frozen, or busy)",
                     at_most.as_secs()
                 )),
                 _ => io(e),
@@ -190,8 +191,9 @@ pub fn start_agent(
         target.check_reaches(&raw.agent(), true)?;
         target.check_reaches(&raw.control(), true)?;
     }
+    target.check_runs()?;
     match Door::find(target) {
-        Some(door) => door.start(&place.theirs, at_most),
+        Some(door) => door.start(&place.theirs, open, at_most),
         None => Attach::open(target, open)?.load_agent(place, at_most),
     }
 }

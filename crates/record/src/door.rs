@@ -2,11 +2,12 @@
 //!
 //! `/tmp/.loadline-<pid>/door` in the JVM's file system, in a folder that only its user and root can enter. So nothing is loaded
 //! into it, of which JVMs warn from 21 on and which they may refuse (`-XX:-EnableDynamicAgentLoading`), and its attach mechanism
-//! may be switched off. The agent reads a line, the recording's directory, and answers with one when that has begun or failed.
+//! may be switched off. The agent reads a line, the recording's directory, says at once that it has heard it, and with a second
+//! line that it has begun or failed. Whoever has gone by then is told of nothing, and nothing is begun for them.
 //!
 //! What always holds: nothing is said to a socket that is not the target's own, whatever lies under that name.
 
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, ErrorKind, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::os::unix::net::UnixStream;
@@ -43,31 +44,35 @@ impl Door {
         })
     }
 
-    /// Has the agent begin a recording into this directory, which it calls so.
-    pub fn start(mut self, directory: &Path, at_most: Duration) -> Result<()> {
+    /// Has the agent begin a recording into this directory, which it calls so. It may take `hear` to say that it does.
+    pub fn start(mut self, directory: &Path, hear: Duration, begin: Duration) -> Result<()> {
         let failed = |why: String| Error::Attach {
             pid: self.pid,
             why: format!("its agent's door: {why}"),
         };
-        let io = |e: std::io::Error| match e.kind() {
-            std::io::ErrorKind::WouldBlock => failed(format!(
-                "no answer within {} s (the JVM may be stopped, or busy)",
-                at_most.as_secs()
-            )),
-            _ => failed(e.to_string()),
-        };
         let request = [directory.as_os_str().as_bytes(), b"\n"].concat();
-        self.stream.set_read_timeout(Some(at_most)).map_err(io)?;
-        self.stream.set_write_timeout(Some(at_most)).map_err(io)?;
-        self.stream.write_all(&request).map_err(io)?;
-        let mut answer = String::new();
+        let said = self.stream.set_write_timeout(Some(hear));
+        said.and_then(|()| self.stream.write_all(&request))
+            .map_err(|e| failed(e.to_string()))?;
         let mut reader = BufReader::new(&self.stream);
-        reader.read_line(&mut answer).map_err(io)?;
-        match answer.as_str() {
-            "done\n" => Ok(()),
-            "" => Err(failed("it was closed: the JVM has ended".into())),
-            other => Err(failed(format!("it said {other:?}"))),
+        for (word, at_most) in [("heard\n", hear), ("done\n", begin)] {
+            let mut answer = String::new();
+            let timed = self.stream.set_read_timeout(Some(at_most));
+            timed
+                .and_then(|()| reader.read_line(&mut answer))
+                .map_err(|e| match e.kind() {
+                    ErrorKind::WouldBlock => {
+                        failed(format!("no answer within {} s", at_most.as_secs()))
+                    }
+                    _ => failed(e.to_string()),
+                })?;
+            match answer.as_str() {
+                right if right == word => (),
+                "" => return Err(failed("it was closed: the JVM has ended".into())),
+                other => return Err(failed(format!("it said {other:?}"))),
+            }
         }
+        Ok(())
     }
 }
 

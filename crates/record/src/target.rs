@@ -86,6 +86,21 @@ impl Target {
         Ok(())
     }
 
+    /// Refuses one that is stopped: it would answer nobody.
+    pub fn check_runs(&self) -> Result<()> {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.pid));
+        let state = status
+            .as_deref()
+            .ok()
+            .and_then(|s| parse::status(s, "State"));
+        let why = match state.and_then(|s| s.chars().next()) {
+            Some('T') => format!("it is stopped. Let it go on first: kill -CONT {}", self.pid),
+            Some('t') => "a debugger has stopped it. Let it go on first".into(),
+            _ => return Ok(()),
+        };
+        Err(Error::Attach { pid: self.pid, why })
+    }
+
     /// Environment of the process, as it was started.
     pub fn environment(&self) -> Vec<(Vec<u8>, Vec<u8>)> {
         let bytes = std::fs::read(format!("/proc/{}/environ", self.pid)).unwrap_or_default();

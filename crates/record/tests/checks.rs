@@ -3,6 +3,7 @@
 mod common;
 
 use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
 use common::*;
 use loadline_trace::spool::agent;
@@ -136,6 +137,48 @@ fn a_jvm_that_takes_no_agents_is_recorded_if_it_had_ours_since_its_start() {
 }
 
 #[test]
+fn a_stopped_jvm_is_refused_at_once_and_goes_on_as_if_nobody_had_come() {
+    let Some(agent) = agent() else {
+        skip!("the agent is not built")
+    };
+    let _alone = alone();
+    for at_start in [false, true] {
+        let errors = tempfile::NamedTempFile::new().expect("a file");
+        let mut java = match at_start {
+            true => java_with(&agent),
+            false => Command::new("java"),
+        };
+        java.stderr(errors.reopen().expect("it"));
+        let mut jvm = Jvm::start_with(&mut java, "Stopped", READY);
+        if at_start {
+            await_door(jvm.pid());
+        }
+        let options = ["--levels", "jvm", "--seconds", "0.5"];
+        let recorder = |out: &str| {
+            let mut command = recorder_on(jvm.pid(), &jvm.dir.path().join(out), &options);
+            command.args(&agent);
+            command
+        };
+        signal(jvm.pid(), libc::SIGSTOP);
+        let begin = Instant::now();
+        let refused = run(recorder("refused"));
+        let took = begin.elapsed();
+        signal(jvm.pid(), libc::SIGCONT);
+        let text = String::from_utf8_lossy(&refused.stderr);
+        assert_eq!(refused.status.code(), Some(1), "{text}");
+        assert!(
+            text.contains(&format!("kill -CONT {}", jvm.pid())),
+            "{text}"
+        );
+        assert!(took < Duration::from_secs(5), "{took:?}");
+        succeeded(&run(recorder("t")));
+        assert!(jvm.is_alive());
+        let printed = std::fs::read_to_string(errors.path()).expect("read");
+        assert!(!printed.contains("loadline"), "{printed}");
+    }
+}
+
+#[test]
 fn nothing_is_said_to_a_door_that_is_not_the_targets_own() {
     let Some(agent) = agent() else {
         skip!("the agent is not built")
@@ -183,8 +226,7 @@ fn a_second_recorder_of_one_process_is_refused() {
         )),
         "{said}"
     );
-    // SAFETY: a signal to our own child.
-    unsafe { libc::kill(recorder.id() as i32, libc::SIGINT) };
+    signal(recorder.id() as i32, libc::SIGINT);
     assert!(
         recorder.wait().expect("ours").success(),
         "an interrupt ends it as it should"

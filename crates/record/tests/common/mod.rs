@@ -73,6 +73,11 @@ pub fn java_with(agent: &[String; 4]) -> Command {
     java
 }
 
+pub fn signal(pid: i32, signal: i32) {
+    // SAFETY: the id is that of a child of the test's own.
+    assert_eq!(unsafe { libc::kill(pid, signal) }, 0, "kill");
+}
+
 /// Where its door is.
 pub fn door_folder(pid: i32) -> PathBuf {
     format!("/tmp/.loadline-{pid}").into()

@@ -18,8 +18,8 @@ import java.nio.file.attribute.PosixFilePermissions;
  * only the JVM's user and root can enter. So nothing is loaded into a JVM that runs, of which it warns from Java 21 on and which it
  * may have been told to refuse, and its attach mechanism may be switched off.
  *
- * <p>A caller says the directory of its recording, and ends the line. When that has begun or failed, which its spool tells, the
- * answer is a line.
+ * <p>A caller says the directory of its recording, and ends the line. It is answered with a line that it was heard, so that it need
+ * not wait long for a JVM that does not run, and, when its recording has begun or failed, which its spool tells, with another.
  */
 final class Door {
     private static final String DOOR = "door";
@@ -105,10 +105,15 @@ final class Door {
                     return; // gone, or nothing that a recorder says
                 }
             }
+            say(caller, "heard"); // or it has given up, and its recording is no more
             Recording.start(new String(said.array(), 0, said.position() - 1, StandardCharsets.UTF_8), instrumentation, false);
-            caller.write(StandardCharsets.UTF_8.encode("done\n"));
+            say(caller, "done");
         } catch (IOException gone) {
             return; // its spool is how it learns of its recording
         }
+    }
+
+    private static void say(SocketChannel caller, String word) throws IOException {
+        caller.write(StandardCharsets.UTF_8.encode(word + "\n"));
     }
 }

@@ -62,6 +62,26 @@ class DoorIT {
     }
 
     @Test
+    void a_recorder_that_gave_up_while_the_jvm_was_stopped_has_nothing_begun_for_it() throws Exception {
+        try (Target target = start();
+                TestRecorder gone = TestRecorder.prepare()) {
+            awaitDoor(target);
+            target.signal("STOP");
+            try (SocketChannel caller = SocketChannel.open(UnixDomainSocketAddress.of(folder(target).resolve("door")))) {
+                caller.write(StandardCharsets.UTF_8.encode(gone.directory + "\n"));
+            }
+            target.signal("CONT");
+            try (TestRecorder next = TestRecorder.prepare()) {
+                next.enter(target.pid()).await(TestRecorder.RECORDING);
+                target.tell("all");
+                assertEquals(1, next.stop().of(Type.APP_POP).size());
+            }
+            assertEquals(0, gone.read().state);
+            assertEquals("", target.errors());
+        }
+    }
+
+    @Test
     void a_second_recorder_is_refused_and_callers_that_say_nothing_or_nonsense_keep_nobody_waiting() throws Exception {
         try (Target target = start();
                 TestRecorder first = TestRecorder.prepare();

@@ -77,6 +77,13 @@ public final class Target implements AutoCloseable {
         return process.isAlive();
     }
 
+    /** Sends it a signal, by its name without SIG. */
+    public void signal(String name) throws Exception {
+        if (new ProcessBuilder("kill", "-" + name, String.valueOf(pid())).inheritIO().start().waitFor() != 0) {
+            throw new IOException("kill -" + name);
+        }
+    }
+
     private String expect(String word) throws IOException {
         String line = replies.readLine();
         if (line == null || !line.startsWith(word)) {

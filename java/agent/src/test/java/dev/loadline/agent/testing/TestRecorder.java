@@ -146,7 +146,7 @@ public final class TestRecorder implements AutoCloseable {
             while (caller.read(answer) >= 0) {
                 // To its end.
             }
-            if (!"done\n".equals(new String(answer.array(), 0, answer.position(), StandardCharsets.UTF_8))) {
+            if (!"heard\ndone\n".equals(new String(answer.array(), 0, answer.position(), StandardCharsets.UTF_8))) {
                 throw new IOException("the door said something else");
             }
         }
