@@ -14,7 +14,8 @@ pub struct Resources {
 
 impl Resources {
     /// Follows the looks from first to last. A resource begins where it was first seen (those of
-    /// the first look: with the recording) and ends where it was first seen gone or changed.
+    /// the first look: with the recording) and ends where it was first seen gone or changed. A
+    /// socket whose addresses are told later had them from the first.
     pub fn new(proc: &[Line], begin: i64, end: i64) -> Resources {
         let mut all = Resources::default();
         let mut open: FxHashMap<i32, u32> = FxHashMap::default();
@@ -26,14 +27,23 @@ impl Resources {
             let ts = (*ts).clamp(begin, end);
             let from = if first { begin } else { ts };
             first = false;
-            for fd in closed.iter().chain(opened.iter().map(|o| &o.fd)) {
+            for fd in closed {
                 if let Some(id) = open.remove(fd) {
                     all.list[id as usize].end_ns = ts;
                 }
             }
             for seen in opened {
-                let id = all.list.len() as u32;
-                all.list.push(row(id, seen, from, end));
+                let now = row(all.list.len() as u32, seen, from, end);
+                if let Some(before) = open.get(&seen.fd).map(|id| &mut all.list[*id as usize]) {
+                    if now.inode.is_some() && (before.kind, before.inode) == (now.kind, now.inode) {
+                        (before.name, before.local, before.remote) =
+                            (now.name, now.local, now.remote);
+                        continue;
+                    }
+                    before.end_ns = ts;
+                }
+                let id = now.id as u32;
+                all.list.push(now);
                 all.by_fd.entry(seen.fd).or_default().push(id);
                 open.insert(seen.fd, id);
             }
@@ -128,6 +138,31 @@ mod tests {
         assert_eq!(kind(4, 20), Some("socket"));
         assert_eq!(kind(4, 60), None);
         assert_eq!(r.list[1].inode, Some(99));
+    }
+
+    #[test]
+    fn addresses_that_are_told_late_are_those_from_the_first() {
+        let look = |ts, link: &str, remote: Option<&str>| {
+            let mut seen = fd(7, link);
+            seen.local = remote.map(|_| "127.0.0.1:8443".into());
+            seen.remote = remote.map(str::to_owned);
+            Line::Fds {
+                ts,
+                opened: vec![seen],
+                closed: vec![],
+            }
+        };
+        let proc = [
+            look(5, "socket:[1]", None),
+            look(50, "socket:[1]", Some("127.0.0.1:5000")),
+            look(70, "socket:[2]", Some("127.0.0.1:5001")),
+        ];
+        let r = Resources::new(&proc, 0, 100);
+        let remote = |ts| r.at(7, ts).and_then(|r| r.remote.as_deref());
+        assert_eq!(remote(10), Some("127.0.0.1:5000"));
+        assert_eq!(remote(60), Some("127.0.0.1:5000"));
+        assert_eq!(remote(80), Some("127.0.0.1:5001"), "another socket");
+        assert_eq!(r.list.len(), 2);
     }
 
     #[test]

@@ -15,7 +15,7 @@ use crate::ring::Ring;
 use crate::sys;
 
 /// Time between two drains: also the most that a killed recorder loses.
-pub const INTERVAL: Duration = Duration::from_millis(10);
+pub const INTERVAL: Duration = Duration::from_millis(25);
 
 /// Counts of a running drain.
 #[derive(Debug, Default)]

@@ -1,21 +1,31 @@
 //! The target's open descriptors, from `/proc/PID/fd`, with the addresses of its sockets.
 
 use std::collections::{HashMap, HashSet};
+use std::fs::File;
+use std::io::{self, BufRead, BufReader};
+use std::time::Instant;
 
 use loadline_trace::spool::procfs::{FdSeen, Line};
 
 use super::parse::{self, Socket};
-use crate::sys::now_ns;
+use crate::sys::{now_ns, thread_cpu_ns, thread_cpu_since};
 
-/// Files that list the sockets of a network namespace.
+/// Files that list the sockets of a network namespace: those first that a JVM's are in, unless it prefers IPv4. To read one
+/// takes the kernel a walk through its whole table of connections, milliseconds on a large machine.
 const TABLES: [&str; 4] = ["tcp6", "tcp", "udp6", "udp"];
+/// Of the time of a CPU, one part in so many may go into reading them.
+const TABLES_SHARE: u32 = 500;
 
 /// Reads descriptors, and tells what changed.
 pub struct Fds {
     pid: i32,
     open: HashMap<i32, FdSeen>,
-    /// Sockets that may still get an address, or a peer.
-    unsettled: bool,
+    /// Sockets of which an address, or a peer, may still be learnt: inodes, with their descriptors.
+    wanted: HashMap<u64, i32>,
+    /// Those of them that were not in the table that had others.
+    missed: HashSet<u64>,
+    /// When tables may be read again.
+    next: Instant,
 }
 
 impl Fds {
@@ -24,38 +34,61 @@ impl Fds {
         Fds {
             pid,
             open: HashMap::new(),
-            unsettled: false,
+            wanted: HashMap::new(),
+            missed: HashSet::new(),
+            next: Instant::now(),
         }
     }
 
-    /// What changed since the last call; `None` if nothing did.
+    /// Has the next look read the tables, whatever that costs: there will be no other.
+    pub fn hurry(&mut self) {
+        self.next = Instant::now();
+    }
+
+    /// What changed since the last call; `None` if nothing did. The addresses of a new socket may be told later than it.
     pub fn changes(&mut self) -> Option<Line> {
         let ts = now_ns();
         let links = links(self.pid);
-        let news = links.iter().any(|(fd, link)| {
-            link.starts_with("socket:") && self.open.get(fd).is_none_or(|f| f.link != *link)
-        });
-        let sockets = if news || self.unsettled {
-            Some(sockets(self.pid))
-        } else {
-            None
-        };
-        let (opened, closed, open, unsettled) = compare(&self.open, links, sockets.as_ref());
+        let is_new = |fd: &i32, link: &String| self.open.get(fd).is_none_or(|f| f.link != *link);
+        let socket = |(fd, link): &(i32, String)| Some((parse::socket_inode(link)?, *fd));
+        let still: HashSet<u64> = links.iter().filter_map(socket).map(|(i, _)| i).collect();
+        let news = links.iter().filter(|(fd, link)| is_new(fd, link));
+        self.wanted.retain(|inode, _| still.contains(inode));
+        self.wanted.extend(news.filter_map(socket));
+        let found = self.look();
+        let (opened, closed, open, unsettled) = compare(&self.open, links, &found);
         self.open = open;
-        self.unsettled = unsettled;
+        self.wanted.extend(unsettled);
         (!opened.is_empty() || !closed.is_empty()).then_some(Line::Fds { ts, opened, closed })
+    }
+
+    /// What is wanted, as far as tables may be read now and have it.
+    fn look(&mut self) -> HashMap<u64, Socket> {
+        let begin = Instant::now();
+        if begin < self.next {
+            return HashMap::new();
+        }
+        let spent = thread_cpu_ns();
+        // Under load most that are missed have just been closed, or are about to be: only for one that stays, and for
+        // what was open from the first, all tables are read.
+        let everywhere =
+            self.open.is_empty() || self.wanted.keys().any(|i| self.missed.contains(i));
+        let found = sockets(self.pid, &mut self.wanted, everywhere);
+        if everywhere {
+            self.wanted.clear(); // sockets that have no address
+        }
+        self.missed = self.wanted.keys().copied().collect();
+        self.next = begin + thread_cpu_since(spent) * TABLES_SHARE;
+        found
     }
 
     /// Connections that nobody has accepted yet, in the fullest queue of those that it listens with.
     pub fn accept_queue(&self) -> u32 {
-        let inodes: HashSet<u64> = self
-            .open
+        let all = self.open.values();
+        let sockets_of = all.filter_map(|f| Some((parse::socket_inode(&f.link)?, f.fd)));
+        sockets(self.pid, &mut sockets_of.collect(), true)
             .values()
-            .filter_map(|f| parse::socket_inode(&f.link))
-            .collect();
-        sockets(self.pid)
-            .values()
-            .filter(|s| s.listens && inodes.contains(&s.inode))
+            .filter(|s| s.listens)
             .map(|s| s.received)
             .max()
             .unwrap_or(0)
@@ -69,27 +102,31 @@ impl Fds {
 
 type Open = HashMap<i32, FdSeen>;
 
-/// What is new or other than before, what is gone, what is open now, and whether a socket among it
-/// may yet be connected. Without `sockets` those seen before keep their addresses.
+/// What is new or other than before, what is gone, what is open now, and which sockets among it may yet be connected. Those
+/// seen before that are not among `sockets` keep their addresses.
 fn compare(
     before: &Open,
     links: Vec<(i32, String)>,
-    sockets: Option<&HashMap<u64, Socket>>,
-) -> (Vec<FdSeen>, Vec<i32>, Open, bool) {
+    sockets: &HashMap<u64, Socket>,
+) -> (Vec<FdSeen>, Vec<i32>, Open, HashMap<u64, i32>) {
     let mut opened = Vec::new();
     let mut open = Open::with_capacity(links.len());
-    let mut unsettled = false;
+    let mut unsettled = HashMap::new();
     for (fd, link) in links {
         let old = before.get(&fd).filter(|f| f.link == link);
         let inode = parse::socket_inode(&link);
-        let socket = inode.and_then(|i| sockets.and_then(|s| s.get(&i)));
+        let socket = inode.and_then(|i| sockets.get(&i));
         let (local, remote) = match (socket, old) {
             (Some(s), _) => (Some(s.local.to_string()), s.remote.map(|r| r.to_string())),
             (None, Some(old)) => (old.local.clone(), old.remote.clone()),
             (None, None) => (None, None),
         };
         // One that is bound but neither listens nor is connected may be about to connect.
-        unsettled |= socket.is_some_and(|s| !s.listens && s.remote.is_none());
+        unsettled.extend(
+            socket
+                .filter(|s| !s.listens && s.remote.is_none())
+                .map(|s| (s.inode, fd)),
+        );
         let now = FdSeen {
             fd,
             link,
@@ -123,18 +160,45 @@ fn links(pid: i32) -> Vec<(i32, String)> {
         .collect()
 }
 
-fn sockets(pid: i32) -> HashMap<u64, Socket> {
-    let mut all = HashMap::new();
+fn inode_behind(pid: i32, fd: i32) -> Option<u64> {
+    let link = std::fs::read_link(format!("/proc/{pid}/fd/{fd}")).ok()?;
+    parse::socket_inode(link.to_str()?)
+}
+
+/// Those of these inodes, behind these descriptors, that are sockets with addresses, and are then no longer wanted; from all
+/// tables if `everywhere`, else from the first that has any: a JVM's sockets are of one family.
+fn sockets(pid: i32, wanted: &mut HashMap<u64, i32>, everywhere: bool) -> HashMap<u64, Socket> {
+    let mut found = HashMap::new();
     for table in TABLES {
+        if wanted.is_empty() || (!everywhere && !found.is_empty()) {
+            break;
+        }
         // Absent without IPv6, or when the process has just gone.
-        let text = std::fs::read_to_string(format!("/proc/{pid}/net/{table}")).unwrap_or_default();
-        all.extend(text.lines().filter_map(parse::socket).map(|s| (s.inode, s)));
+        let Ok(file) = File::open(format!("/proc/{pid}/net/{table}")) else {
+            continue;
+        };
+        // Not to its end where nothing more is wanted: the kernel walks through the table again to tell that it is over.
+        for line in BufReader::new(file).lines().map_while(io::Result::ok) {
+            let Some(socket) = parse::socket(&line) else {
+                continue;
+            };
+            if wanted.remove(&socket.inode).is_some() {
+                found.insert(socket.inode, socket);
+                if wanted.is_empty() {
+                    break;
+                }
+            }
+        }
+        // Those that have been closed meanwhile are in no table, and not worth reading the others.
+        wanted.retain(|inode, fd| inode_behind(pid, *fd) == Some(*inode));
     }
-    all
+    found
 }
 
 #[cfg(test)]
 mod tests {
+    use std::os::fd::AsRawFd;
+
     use super::*;
 
     fn socket(inode: u64, remote: Option<&str>) -> (u64, Socket) {
@@ -161,20 +225,21 @@ mod tests {
         };
         let first = links(&[(0, "/dev/null"), (5, "socket:[9]")]);
         let sockets = HashMap::from([socket(9, None)]);
-        let (opened, closed, open, unsettled) =
-            compare(&Open::new(), first.clone(), Some(&sockets));
-        assert_eq!((opened.len(), closed.len(), unsettled), (2, 0, true));
+        let (opened, closed, open, unsettled) = compare(&Open::new(), first.clone(), &sockets);
+        assert_eq!((opened.len(), closed.len()), (2, 0));
+        assert_eq!(unsettled, HashMap::from([(9, 5)]));
 
         let connected = HashMap::from([socket(9, Some("127.0.0.1:99"))]);
-        let (opened, _, open, unsettled) = compare(&open, first.clone(), Some(&connected));
+        let (opened, _, open, unsettled) = compare(&open, first.clone(), &connected);
         assert_eq!(opened.len(), 1, "it was connected");
         assert_eq!(opened[0].remote.as_deref(), Some("127.0.0.1:99"));
-        assert!(!unsettled);
+        assert!(unsettled.is_empty());
+        let none = HashMap::new();
 
-        let (opened, closed, open, _) = compare(&open, first, None);
+        let (opened, closed, open, _) = compare(&open, first, &none);
         assert!(opened.is_empty() && closed.is_empty(), "nothing changed");
 
-        let (opened, closed, _, _) = compare(&open, links(&[(5, "socket:[10]")]), None);
+        let (opened, closed, _, _) = compare(&open, links(&[(5, "socket:[10]")]), &none);
         assert_eq!(opened[0].link, "socket:[10]", "the number was used again");
         assert_eq!(
             opened[0].local, None,
@@ -194,6 +259,28 @@ mod tests {
             .map(|_| std::net::TcpStream::connect(address).expect("connected"))
             .collect();
         assert!(before < 40 && fds.accept_queue() >= clients.len() as u32);
+    }
+
+    #[test]
+    fn sockets_of_both_families_get_their_addresses_in_the_end() {
+        let mut fds = Fds::new(std::process::id() as i32);
+        fds.changes();
+        let listen = |on: &str| std::net::TcpListener::bind(on).expect("a port");
+        // Without IPv6, two of one family: then nothing is missed.
+        let has_ipv6 = std::net::TcpListener::bind("[::1]:0").is_ok();
+        let six = listen(if has_ipv6 { "[::1]:0" } else { "127.0.0.2:0" });
+        let four = listen("127.0.0.1:0");
+        let mut told = HashMap::new();
+        for _ in 0..2 {
+            fds.hurry();
+            if let Some(Line::Fds { opened, .. }) = fds.changes() {
+                told.extend(opened.into_iter().map(|f| (f.fd, f.local)));
+            }
+        }
+        for listener in [six, four] {
+            let own = listener.local_addr().expect("an address").to_string();
+            assert_eq!(told[&listener.as_raw_fd()], Some(own));
+        }
     }
 
     #[test]

@@ -127,6 +127,7 @@ impl Watcher {
 
     /// The last reading, with the CPU time of all threads as its last act.
     pub fn end(&mut self) -> io::Result<()> {
+        self.fds.hurry();
         self.read_changes()?;
         self.cpu_times()
     }
