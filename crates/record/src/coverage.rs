@@ -14,6 +14,7 @@ const LAST_TO_FLUSH: u32 = 24;
 #[serde(default)]
 struct Info {
     java: u32,
+    server: Option<String>,
     server_by: Option<String>,
     unseen: Vec<String>,
     lacks_methods: bool,
@@ -38,6 +39,12 @@ pub fn not_recorded(info: &str, pid: i32, jar: &Path) -> Vec<NotRecorded> {
         "start the JVM with -javaagent:{}; or `loadline arm {pid}` at a quiet hour, or --redefine: {price}",
         jar.display()
     );
+    // To start it with the agent would be in vain, unless it is a container of servlets.
+    let unknown = format!(
+        "if it serves servlets, start the JVM with -javaagent:{}; else have the program say what its requests are \
+         (loadline-api), or record its methods (--methods)",
+        jar.display()
+    );
     let mut not_recorded: Vec<NotRecorded> = Vec::new();
     if info.lacks_methods {
         not_recorded.push(NotRecorded {
@@ -53,6 +60,10 @@ pub fn not_recorded(info: &str, pid: i32, jar: &Path) -> Vec<NotRecorded> {
         return not_recorded;
     }
     for (what, why) in info.unseen.iter().filter_map(|code| described(code)) {
+        let how = match &info.server {
+            None if what == REQUESTS => &unknown,
+            _ => &how,
+        };
         match not_recorded.iter_mut().find(|n| n.why == why) {
             Some(n) => n.what += &format!(", {what}"),
             None => not_recorded.push(NotRecorded {
@@ -82,6 +93,8 @@ pub fn price(java: u32) -> &'static str {
         "what it touches is compiled anew, expect a second or two of slow replies"
     }
 }
+
+const REQUESTS: &str = "requests and connections";
 
 /// What a code of the agent's stands for, and why hooks do not see it.
 fn described(code: &str) -> Option<(&'static str, &'static str)> {
@@ -114,7 +127,7 @@ fn described(code: &str) -> Option<(&'static str, &'static str)> {
             "the codec's encoder is not Netty's own, or cannot be replaced, as from JDK 26 on",
         ),
         "server" => (
-            "requests and connections",
+            REQUESTS,
             "no server was found that can be hooked into: Tomcat 9, 10.1 and 11 with NIO, Jetty 12, Undertow 2, Netty 4, and the JDK's own",
         ),
         _ => return None, // of an agent that is newer than this recorder
@@ -151,6 +164,25 @@ mod tests {
         ] {
             assert!(told[1].how_to_get.contains(way), "{way}: {told:?}");
         }
+    }
+
+    #[test]
+    fn to_start_with_the_agent_is_no_remedy_for_a_server_that_nobody_knows() {
+        let how = |server: &str| {
+            let info = format!(
+                r#"{{"java": 17, "server": {server}, "server_by": "hooks", "unseen": ["sql", "server"]}}"#
+            );
+            told(&info)
+                .into_iter()
+                .map(|n| n.how_to_get)
+                .collect::<Vec<_>>()
+        };
+        let unknown = how("null");
+        assert!(unknown[0].contains("loadline arm 4121"), "{unknown:?}");
+        assert!(!unknown[1].contains("arm"), "{unknown:?}");
+        assert!(unknown[1].contains("loadline-api"), "{unknown:?}");
+        let known = how(r#""Helidon 4.3""#);
+        assert_eq!(known[1], known[0]);
     }
 
     #[test]

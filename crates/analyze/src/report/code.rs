@@ -12,7 +12,7 @@ use super::{Report, rows};
 
 /// Lines of one lock, or of one type of request.
 const MOST_OF_ONE: usize = 2;
-/// Lines of all locks, and of all types of requests.
+/// Lines of all locks, and of all types of requests; of one if there is no other.
 const MOST: usize = 8;
 /// Shares below it are not worth a line.
 const LEAST_SHARE: f64 = 0.01;
@@ -84,7 +84,8 @@ fn places(db: &Connection, of: &'static str, totals: &str, each: &str) -> Result
                              FROM each GROUP BY name, code, of_line)
              SELECT p.name, code, file, line, n, ms(p.ns), p.ns / t.ns AS share, stack
              FROM places p JOIN totals t ON t.name = p.name WHERE t.ns > 0 AND p.ns >= {LEAST_SHARE} * t.ns
-             QUALIFY row_number() OVER (PARTITION BY p.name ORDER BY p.ns DESC, code, line) <= {MOST_OF_ONE}
+             QUALIFY row_number() OVER (PARTITION BY p.name ORDER BY p.ns DESC, code, line)
+                 <= CASE (SELECT count(DISTINCT name) FROM places) WHEN 1 THEN {MOST} ELSE {MOST_OF_ONE} END
              ORDER BY sum(p.ns) OVER (PARTITION BY p.name) DESC, p.name, p.ns DESC, code, line LIMIT {MOST}"
         ),
         |r| {

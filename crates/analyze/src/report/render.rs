@@ -281,12 +281,16 @@ impl Report {
         out.title("threads that ran most", "ms");
         let columns = Columns::of(self.threads.iter().map(|t| &t.ms));
         let mut table = Table::new(
-            [("", Align::Left), ("total", Align::Right)]
-                .into_iter()
-                .chain(columns.0.iter().map(|c| (c.0, Align::Right))),
+            [
+                ("", Align::Left),
+                ("count", Align::Right),
+                ("total", Align::Right),
+            ]
+            .into_iter()
+            .chain(columns.0.iter().map(|c| (c.0, Align::Right))),
         );
         for t in &self.threads {
-            let mut cells = vec![clip(&t.name, 28), ms(t.ms.total)];
+            let mut cells = vec![clip(&t.name, 28), grouped(t.count), ms(t.ms.total)];
             cells.extend(columns.0.iter().map(|c| ms((c.1)(&t.ms))));
             table.row(cells);
         }

@@ -125,13 +125,24 @@ pub fn introduction(p: &Progress) -> String {
     {
         text += &format!("\n  note: {}", level.why);
     }
-    if let Some(first) = p.not_recorded.first() {
-        let what: Vec<&str> = p.not_recorded.iter().map(|n| n.what.as_str()).collect();
+    let mut remedies: Vec<&str> = Vec::new();
+    for n in &p.not_recorded {
+        if !remedies.contains(&n.how_to_get.as_str()) {
+            remedies.push(&n.how_to_get);
+        }
+    }
+    for (at, remedy) in remedies.iter().enumerate() {
+        let of_it = p.not_recorded.iter().filter(|n| n.how_to_get == *remedy);
+        let what: Vec<&str> = of_it.map(|n| n.what.as_str()).collect();
         text += &format!(
-            "\n  no class in it is redefined; not recorded: {}\n  to get {}: {}",
+            "\n  {}not recorded: {}\n  to get {}: {remedy}",
+            if at == 0 {
+                "no class in it is redefined; "
+            } else {
+                ""
+            },
             what.join(", "),
             if what.len() == 1 { "it" } else { "them" },
-            first.how_to_get
         );
     }
     text
