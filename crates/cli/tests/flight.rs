@@ -87,8 +87,17 @@ fn the_last_seconds_are_dumped_while_the_recording_goes_on_and_loses_nothing() {
         let mut load = load(&url, "20s");
         pause(1.5);
         let (_dir, out) = scratch();
-        let recorder =
-            in_background(&["record", "--pid", &server.pid(), "-o", &out, "--keep", "3s"]);
+        let recorder = in_background(&[
+            "record",
+            "--pid",
+            &server.pid(),
+            "-o",
+            &out,
+            "--keep",
+            "3s",
+            "--stacks",
+            "25ms",
+        ]);
         // Attaching takes a second or two of it, and what is kept is full then.
         pause(6.0);
         let dump = |name: &str| {
@@ -134,18 +143,19 @@ fn the_last_seconds_are_dumped_while_the_recording_goes_on_and_loses_nothing() {
                  WHERE s.kind = 'service' AND t.name LIKE 'http%exec%' AND t.kind = 'platform'",
             );
             assert!(named > 0, "{named} workers have their names");
-            // Pages that wait for a permit: their stack was seen long before the window.
+            // Pages that wait for a permit: their stack was seen long before the window. Not those of all waits that
+            // have one by default: on a slow machine that is more than stacks may cost.
             let [without, with] = ["IS NULL", "IS NOT NULL"].map(|is| {
                 sql::<i64>(
                     trace,
                     &format!(
                         "SELECT count(*) FROM waits w JOIN spans r ON r.kind = 'request' AND r.thread = w.thread AND r.begin_ns <= w.begin_ns AND w.end_ns <= r.end_ns
-                         WHERE w.outcome <> 'cut' AND w.begin_ns > {begin} AND w.end_ns - w.begin_ns >= 10000000 AND w.stack {is}"
+                         WHERE w.outcome <> 'cut' AND w.begin_ns > {begin} AND w.end_ns - w.begin_ns >= 25000000 AND w.stack {is}"
                     ),
                 )
             });
             assert!(
-                with > without,
+                with > 10 * without,
                 "{with} waits with, {without} without stacks"
             );
             let nameless: i64 = sql(
