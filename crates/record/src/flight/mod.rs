@@ -59,6 +59,10 @@ const AT_LEAST: Duration = Duration::from_millis(100);
 /// Beginning a segment may take this part of the time until the next.
 const SHARE: u32 = 50;
 
+/// Of a file: what file systems leave out at least.
+const BLOCK: usize = 4096;
+const EMPTY: [u8; BLOCK] = [0; BLOCK];
+
 /// What is kept, and when it is dumped.
 #[derive(Debug, Clone)]
 pub struct Flight {
@@ -415,16 +419,14 @@ fn length(path: &Path) -> u64 {
     fs::metadata(path).map_or(0, |m| m.len())
 }
 
-/// By rename, so that a crash leaves the old file or the new one. Chunks are mostly empty: what is zero at their ends is
-/// left a hole; `size` grows by the rest.
+/// By rename, so that a crash leaves the old file or the new one. Chunks are mostly empty: blocks that are zero at their ends
+/// are left a hole; `size` grows by the rest.
 fn replace(path: &Path, bytes: &[u8], size: &mut u64) -> io::Result<()> {
     let new = path.with_extension("new");
     let file = private::create(&new)?;
     for (n, chunk) in bytes.chunks(CHUNK).enumerate() {
-        let used = chunk
-            .iter()
-            .rposition(|b| *b != 0)
-            .map_or(0, |last| last + 1);
+        let last = chunk.chunks(BLOCK).rposition(|b| b != &EMPTY[..b.len()]);
+        let used = last.map_or(0, |last| ((last + 1) * BLOCK).min(chunk.len()));
         file.write_all_at(&chunk[..used], (n * CHUNK) as u64)?;
         *size += used as u64;
     }

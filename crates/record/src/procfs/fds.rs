@@ -20,6 +20,8 @@ const TABLES_SHARE: u32 = 500;
 pub struct Fds {
     pid: i32,
     open: HashMap<i32, FdSeen>,
+    /// The next changes are all that is open.
+    all: bool,
     /// Sockets of which an address, or a peer, may still be learnt: inodes, with their descriptors.
     wanted: HashMap<u64, i32>,
     /// Those of them that were not in the table that had others.
@@ -34,10 +36,16 @@ impl Fds {
         Fds {
             pid,
             open: HashMap::new(),
+            all: true,
             wanted: HashMap::new(),
             missed: HashSet::new(),
             next: Instant::now(),
         }
+    }
+
+    /// Has the next changes be all that is open, with what is known of it.
+    pub fn begin_anew(&mut self) {
+        self.all = true;
     }
 
     /// Has the next look read the tables, whatever that costs: there will be no other.
@@ -56,9 +64,13 @@ impl Fds {
         self.wanted.retain(|inode, _| still.contains(inode));
         self.wanted.extend(news.filter_map(socket));
         let found = self.look();
-        let (opened, closed, open, unsettled) = compare(&self.open, links, &found);
+        let (mut opened, mut closed, open, unsettled) = compare(&self.open, links, &found);
         self.open = open;
         self.wanted.extend(unsettled);
+        if std::mem::take(&mut self.all) {
+            opened = self.open.values().cloned().collect();
+            closed.clear();
+        }
         (!opened.is_empty() || !closed.is_empty()).then_some(Line::Fds { ts, opened, closed })
     }
 
@@ -246,6 +258,21 @@ mod tests {
             "and the old addresses are not its own"
         );
         assert_eq!(closed, [0]);
+    }
+
+    #[test]
+    fn what_begins_anew_has_all_that_is_open_with_addresses_that_are_known() {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+        let mut fds = Fds::new(std::process::id() as i32);
+        fds.changes();
+        fds.begin_anew();
+        let Some(Line::Fds { opened, closed, .. }) = fds.changes() else {
+            panic!("nothing is open")
+        };
+        let own = opened.iter().find(|f| f.fd == listener.as_raw_fd());
+        let address = listener.local_addr().expect("an address").to_string();
+        assert_eq!(own.and_then(|f| f.local.clone()), Some(address));
+        assert!(closed.is_empty());
     }
 
     #[test]

@@ -95,7 +95,7 @@ impl Watcher {
         self.spool = spool;
         self.segment_bytes = 0;
         let ids = self.all_threads()?;
-        self.fds = Fds::new(self.pid);
+        self.fds.begin_anew();
         self.read_changes()?;
         Ok(ids)
     }
