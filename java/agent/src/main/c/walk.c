@@ -215,6 +215,12 @@ static void walk_from_before(struct call_trace *trace, jint depth, const ucontex
     }
 }
 
+/* Whether it was in a compiled method that has given its frame up, or is about to: one that is taken for another's would do. */
+static int ends(const ucontext_t *context) {
+    uintptr_t pc = (uintptr_t)context->uc_mcontext.gregs[REG_RIP];
+    return is_code(pc) && !is_interpreters(pc) && words_at_the_end((const uint8_t *)pc) >= 0;
+}
+
 uintptr_t walk_outside(void *context) {
     uintptr_t pc = (uintptr_t)((const ucontext_t *)context)->uc_mcontext.gregs[REG_RIP];
     for (int i = 0; i < heap_count; i++) {
@@ -267,6 +273,11 @@ static void walk_from_before(struct call_trace *trace, jint depth, const ucontex
     (void)trace, (void)depth, (void)context;
 }
 
+static int ends(const ucontext_t *context) {
+    (void)context;
+    return 0;
+}
+
 uintptr_t walk_outside(void *context) {
     (void)context;
     return 0;
@@ -292,8 +303,11 @@ int walk_open(void *libjvm) {
 }
 
 void walk(struct call_trace *trace, jint depth, void *context) {
-    trace->count = NOT_JAVA;
-    call_trace(trace, depth, context);
+    trace->count = UNKNOWN_JAVA;
+    if (!ends(context)) {
+        trace->count = NOT_JAVA;
+        call_trace(trace, depth, context);
+    }
     if (trace->count == UNKNOWN_JAVA) {
         struct call_trace before = {.env = trace->env, .count = NOT_JAVA, .frames = trace->frames};
         walk_from_before(&before, depth, context);
