@@ -303,16 +303,17 @@ int walk_open(void *libjvm) {
 }
 
 void walk(struct call_trace *trace, jint depth, void *context) {
-    trace->count = UNKNOWN_JAVA;
-    if (!ends(context)) {
-        trace->count = NOT_JAVA;
-        call_trace(trace, depth, context);
-    }
-    if (trace->count == UNKNOWN_JAVA) {
-        struct call_trace before = {.env = trace->env, .count = NOT_JAVA, .frames = trace->frames};
-        walk_from_before(&before, depth, context);
+    int is_over = ends(context);
+    trace->count = NOT_JAVA;
+    call_trace(trace, is_over ? 1 : depth, context);
+    if (is_over || trace->count == UNKNOWN_JAVA) {
+        int itself = trace->count == 1;
+        struct call_trace before = {.env = trace->env, .count = NOT_JAVA, .frames = trace->frames + itself};
+        walk_from_before(&before, depth - itself, context);
         if (before.count > 0) {
-            trace->count = before.count;
+            trace->count = before.count + itself;
+        } else if (itself) {
+            trace->count = UNKNOWN_JAVA;
         }
     }
 }

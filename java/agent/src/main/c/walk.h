@@ -4,7 +4,7 @@
  * It gives up where the thread has just called a method that has no frame yet, and in the JVM's own routines (copying,
  * cryptography), which have no frame that it knows: in a server that is busy with TLS, a fifth of all samples. There the
  * stack is walked from the call that led there, which is known by the code around it; what is not known so stays unknown.
- * So it is where a method ends: having no frame any more it is taken for whatever lies on the stack where that would be.
+ * So are the callers of a method that ends, which the JVM takes from where they would be if it had its frame still.
  *
  * Of native code, which Java called, it shows nothing: where in it the thread was is told beside it.
  */
