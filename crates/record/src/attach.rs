@@ -72,12 +72,12 @@ impl<'a> Attach<'a> {
 
     /// Makes the JVM listen, if it does not yet.
     pub fn open(target: &'a Target, at_most: Duration) -> Result<Attach<'a>> {
+        target.check_runs()?; // also one that listens: that is the kernel's doing
         let attach = Attach::of(target)?;
         if attach.listens() {
             return Ok(attach);
         }
         attach.check_enabled()?;
-        target.check_runs()?;
         let process = PidFd::open(target.pid).map_err(|_| attach.error("it has ended"))?;
         let begin = Instant::now();
         while !catches_quit(target.pid) {
@@ -191,9 +191,11 @@ pub fn start_agent(
         target.check_reaches(&raw.agent(), true)?;
         target.check_reaches(&raw.control(), true)?;
     }
-    target.check_runs()?;
     match Door::find(target) {
-        Some(door) => door.start(&place.theirs, open, at_most),
+        Some(door) => {
+            target.check_runs()?;
+            door.start(&place.theirs, open, at_most)
+        }
         None => Attach::open(target, open)?.load_agent(place, at_most),
     }
 }

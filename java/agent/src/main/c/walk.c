@@ -215,7 +215,7 @@ static void walk_from_before(struct call_trace *trace, jint depth, const ucontex
     }
 }
 
-/* Whether it was in a compiled method that has given its frame up, or is about to: one that is taken for another's would do. */
+/* Whether it was in a compiled method that ends: with its frame given up, which AsyncGetCallTrace does not know of. */
 static int ends(const ucontext_t *context) {
     uintptr_t pc = (uintptr_t)context->uc_mcontext.gregs[REG_RIP];
     return is_code(pc) && !is_interpreters(pc) && words_at_the_end((const uint8_t *)pc) >= 0;
