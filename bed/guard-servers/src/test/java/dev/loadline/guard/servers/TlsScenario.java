@@ -255,7 +255,9 @@ final class TlsScenario {
             });
             Scenario.until("it refuses", () -> figures.getRefusedNew() > 20);
             Thread.sleep(500);
-            report(window());
+            double p95 = window();
+            Scenario.until("some of the crowd are served", () -> served.get() > 10); // how long it takes is the machine's speed
+            report(p95);
         } finally {
             stop = true;
             for (Thread thread : threads) {
@@ -322,7 +324,7 @@ final class TlsScenario {
             figures.getDelayMillis(), figures.getTargetDelayMillis());
         System.out.println(server.getClass().getSimpleName() + ", TLS: " + found);
         assertEquals(List.of(), wrong, found);
-        assertTrue(served.get() > 10 && refused.get() > 10, found);
+        assertTrue(refused.get() > 10, found);
         assertTrue(figures.getResumedHandshakes() > 60, found);
     }
 }
