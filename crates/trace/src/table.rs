@@ -31,10 +31,11 @@ pub trait Row: Sized {
     fn columns() -> Vec<Column>;
     /// What takes the rows' values, a buffer for each column.
     fn buffers() -> Vec<Buffer>;
-    /// Gives rows to such buffers.
-    fn put<'a>(rows: impl Iterator<Item = &'a Self> + Clone, to: &mut [Buffer])
-    where
-        Self: 'a;
+    /// Gives rows to such buffers. Of slices, and not of any iterator, so that it is compiled here once, and not in each crate
+    /// that writes tables.
+    fn put(rows: &[Self], to: &mut [Buffer]);
+    /// The same of rows that lie elsewhere.
+    fn put_each(rows: &[&Self], to: &mut [Buffer]);
 }
 
 /// A Rust type that can be a column.
@@ -171,13 +172,17 @@ macro_rules! table {
                 ) ),*]
             }
 
-            fn put<'a>(
-                rows: impl Iterator<Item = &'a Self> + Clone,
-                to: &mut [$crate::columns::Buffer],
-            ) {
+            fn put(rows: &[Self], to: &mut [$crate::columns::Buffer]) {
                 let mut buffers = to.iter_mut();
                 $( if let Some(buffer) = buffers.next() {
-                    <$ty as $crate::table::Cell>::put(rows.clone().map(|r| &r.$col), buffer);
+                    <$ty as $crate::table::Cell>::put(rows.iter().map(|r| &r.$col), buffer);
+                } )*
+            }
+
+            fn put_each(rows: &[&Self], to: &mut [$crate::columns::Buffer]) {
+                let mut buffers = to.iter_mut();
+                $( if let Some(buffer) = buffers.next() {
+                    <$ty as $crate::table::Cell>::put(rows.iter().map(|r| &r.$col), buffer);
                 } )*
             }
         }

@@ -16,7 +16,7 @@ use crate::columns::Buffer;
 use crate::encode::{Encoder, Step};
 use crate::error::{Error, Result, io};
 use crate::meta::Meta;
-use crate::table::Row;
+use crate::table::{Column, Row};
 use crate::{FORMAT, SCHEMA_VERSION};
 use crate::{order, private, schema1};
 
@@ -60,17 +60,16 @@ impl TraceWriter {
     /// Writes one whole table from rows in any order: they are held and sorted.
     pub fn table<R: Row>(&mut self, rows: impl IntoIterator<Item = R>) -> Result<()> {
         let rows: Vec<R> = rows.into_iter().collect();
+        let keys: Vec<i64> = rows.iter().map(R::sort_key).collect();
+        let order = order::sorted(&keys);
+        drop(keys);
         let mut table = self.begin::<R>()?;
-        let mut batch: Vec<&R> = Vec::with_capacity(BATCH);
-        let mut sorted = order::sorted(&rows, R::sort_key);
-        loop {
+        let mut batch = Vec::with_capacity(BATCH);
+        for some in order.chunks(BATCH) {
             batch.clear();
-            batch.extend(sorted.by_ref().take(BATCH).map(|at| &rows[at]));
-            if batch.is_empty() {
-                break;
-            }
-            R::put(batch.iter().copied(), &mut table.columns);
-            table.took(batch.len())?;
+            batch.extend(some.iter().map(|&at| &rows[at]));
+            R::put_each(&batch, &mut table.pages.columns);
+            table.pages.took(batch.len())?;
         }
         self.end(table)
     }
@@ -87,27 +86,25 @@ impl TraceWriter {
     /// Begins a table whose rows come one after another, in the order of its sort column.
     pub fn begin<R: Row>(&self) -> Result<TableWriter<R>> {
         let path = self.staging.join(format!("{}.parquet", R::TABLE));
-        let file = private::create(&path).map_err(io(&path))?;
         Ok(TableWriter {
-            file: Encoder::new(&path, file, R::columns(), properties::<R>())?,
-            path,
+            pages: Pages::begin(path, R::columns(), R::SORTED_BY, R::buffers())?,
             batch: Vec::with_capacity(BATCH),
-            columns: R::buffers(),
             last: i64::MIN,
-            count: 0,
-            written: 0,
-            grouped: 0,
         })
     }
 
     /// Ends it: no row is missing.
     pub fn end<R: Row>(&mut self, mut table: TableWriter<R>) -> Result<()> {
         table.flush()?;
-        table.end_page()?;
-        table.end_group()?;
-        table.file.end();
-        self.rows.insert(R::TABLE.into(), table.count);
-        self.encoders.push(table.file);
+        self.ended(R::TABLE, table.pages)
+    }
+
+    fn ended(&mut self, table: &str, mut pages: Pages) -> Result<()> {
+        pages.end_page()?;
+        pages.end_group()?;
+        pages.file.end();
+        self.rows.insert(table.into(), pages.count);
+        self.encoders.push(pages.file);
         Ok(())
     }
 
@@ -146,18 +143,10 @@ impl TraceWriter {
 
 /// A table that is being written; [`TraceWriter::end`] makes it part of the trace.
 pub struct TableWriter<R> {
-    path: PathBuf,
-    file: Encoder,
+    pages: Pages,
     batch: Vec<R>,
-    /// A page that is being filled.
-    columns: Vec<Buffer>,
     /// Sort key of the last row.
     last: i64,
-    /// Rows that it has taken.
-    count: u64,
-    /// Of them, those in pages that have ended, and those in row groups that have.
-    written: u64,
-    grouped: u64,
 }
 
 impl<R: Row> TableWriter<R> {
@@ -165,10 +154,7 @@ impl<R: Row> TableWriter<R> {
     pub fn push(&mut self, row: R) -> Result<()> {
         let key = row.sort_key();
         if key < self.last {
-            return Err(Error::Malformed {
-                path: self.path.clone(),
-                what: format!("a row with {} {key} came after {}", R::SORTED_BY, self.last),
-            });
+            return Err(self.pages.too_late(R::SORTED_BY, key, self.last));
         }
         self.last = key;
         self.batch.push(row);
@@ -179,10 +165,43 @@ impl<R: Row> TableWriter<R> {
     }
 
     fn flush(&mut self) -> Result<()> {
-        R::put(self.batch.iter(), &mut self.columns);
+        R::put(&self.batch, &mut self.pages.columns);
         let rows = self.batch.len();
         self.batch.clear();
-        self.took(rows)
+        self.pages.took(rows)
+    }
+}
+
+/// What of a table that is being written is the same for rows of every type.
+struct Pages {
+    path: PathBuf,
+    file: Encoder,
+    /// A page that is being filled.
+    columns: Vec<Buffer>,
+    /// Rows that it has taken.
+    count: u64,
+    /// Of them, those in pages that have ended, and those in row groups that have.
+    written: u64,
+    grouped: u64,
+}
+
+impl Pages {
+    fn begin(
+        path: PathBuf,
+        columns: Vec<Column>,
+        sorted_by: &str,
+        buffers: Vec<Buffer>,
+    ) -> Result<Pages> {
+        let file = private::create(&path).map_err(io(&path))?;
+        let properties = properties(&columns, sorted_by);
+        Ok(Pages {
+            file: Encoder::new(&path, file, columns, properties)?,
+            path,
+            columns: buffers,
+            count: 0,
+            written: 0,
+            grouped: 0,
+        })
     }
 
     /// So many rows more are in the columns.
@@ -214,11 +233,18 @@ impl<R: Row> TableWriter<R> {
         }
         Ok(())
     }
+
+    fn too_late(&self, sorted_by: &str, key: i64, last: i64) -> Error {
+        Error::Malformed {
+            path: self.path.clone(),
+            what: format!("a row with {sorted_by} {key} came after {last}"),
+        }
+    }
 }
 
 /// What the file says of itself.
-fn properties<R: Row>() -> WriterProperties {
-    let sorted_by = R::columns().iter().position(|c| c.name == R::SORTED_BY);
+fn properties(columns: &[Column], sorted_by: &str) -> WriterProperties {
+    let sorted_by = columns.iter().position(|c| c.name == sorted_by);
     let sorting = sorted_by.map(|i| {
         vec![SortingColumn {
             column_idx: i as i32,

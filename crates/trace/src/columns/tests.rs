@@ -51,7 +51,7 @@ fn written(rows: &[Everything], path: &Path, page: usize, pages: usize) {
     let mut buffers = Everything::buffers();
     for group in rows.chunks(page * pages) {
         for page in group.chunks(page) {
-            Everything::put(page.iter(), &mut buffers);
+            Everything::put(page, &mut buffers);
             let values = buffers.iter_mut().map(Buffer::page).collect();
             file.write(Step::Page(values)).expect("a page");
         }
