@@ -54,7 +54,7 @@ pub fn write(trace: &Trace, out: &Path) -> Result<Written> {
             "us",
             &by_code(db)?,
         )?);
-        notes.push("what ran was not sampled (loadline record --samples 20ms): index.html shows phases and causes, off-cpu.html the code that waited".into());
+        notes.push("what ran was not sampled (loadline record --samples): index.html shows phases and causes, off-cpu.html the code that waited".into());
     } else if !sampled && !called {
         notes.push("call stacks were not recorded: it shows phases and causes, not code".into());
     }

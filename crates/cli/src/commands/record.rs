@@ -34,8 +34,8 @@ use values::{
     sudo loadline record --pid 4121 -o monday.trace -d 20s\n  \
     sudo loadline record --pid shop                          (by main class or jar; until Ctrl-C)\n  \
     sudo loadline record --pid shop --counters -d 20s        (what threads and requests cost: docs/counters.md)\n  \
-    sudo loadline record --pid shop --samples 20ms -d 20s    (also which code runs: docs/record.md)\n  \
-    sudo loadline record --pid shop --allocations 512k -d 20s (also which code allocates what)\n  \
+    sudo loadline record --pid shop --samples -d 20s         (also which code runs: docs/record.md)\n  \
+    sudo loadline record --pid shop --allocations -d 20s     (also which code allocates what)\n  \
     sudo loadline record --pid shop --methods 'com.shop.**' --methods '!com.shop.model.*.get*' -d 20s\n  \
     sudo loadline record --pid shop --syscalls -d 5s         (also every system call: dearer, see docs/record.md)\n  \
     loadline record --levels jvm,server,app --pid shop       (needs no privilege)\n  \
@@ -111,11 +111,11 @@ pub struct Args {
     /// Record where in the code waits of this length and longer were (locks, conditions, parks): TIME, or off
     #[arg(long, value_name = "TIME", default_value = "10ms", value_parser = parse_stacks)]
     stacks: Stacks,
-    /// Record which code runs: its stack each time that a thread has used TIME on a CPU, or off
-    #[arg(long, value_name = "TIME", default_value = "off", value_parser = parse_samples)]
+    /// Record which code runs: its stack each time that a thread has used TIME on a CPU (20ms if none is said), or off
+    #[arg(long, value_name = "TIME", num_args = 0..=1, default_value = "off", default_missing_value = "20ms", value_parser = parse_samples)]
     samples: Samples,
-    /// Record which code allocates what: a sample each time that a thread has allocated SIZE more, on average; or off
-    #[arg(long, value_name = "SIZE", default_value = "off", value_parser = parse_allocations)]
+    /// Record which code allocates what: a sample each time that a thread has allocated SIZE more, on average (512K if none is said); or off
+    #[arg(long, value_name = "SIZE", num_args = 0..=1, default_value = "off", default_missing_value = "512K", value_parser = parse_allocations)]
     allocations: Allocations,
     /// Record every object of a class, from its allocation to where the collector finds it dead: com.shop.Cart, com.shop.*; each allocation of the program becomes dearer
     #[arg(long, value_name = "CLASS", value_parser = parse_class)]
@@ -454,6 +454,35 @@ fn stamp(now: Timestamp) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
+    use clap::Parser;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        args: super::Args,
+    }
+
+    #[test]
+    fn samples_and_allocations_have_values_of_their_own() {
+        let of = |words: &[&str]| {
+            let line = ["record", "--pid", "1"].iter().chain(words);
+            let args = Line::try_parse_from(line).expect("valid").args;
+            (args.samples.0, args.allocations.0)
+        };
+        let ms = |n| Some(Duration::from_millis(n));
+        assert_eq!(of(&[]), (None, None));
+        assert_eq!(
+            of(&["--samples", "--allocations", "-d", "5s"]),
+            (ms(20), Some(512 << 10))
+        );
+        assert_eq!(
+            of(&["--samples", "5ms", "--allocations=2M"]),
+            (ms(5), Some(2 << 20))
+        );
+    }
+
     #[test]
     fn a_default_name_tells_the_time() {
         let then = jiff::Timestamp::from_second(1_795_246_200).expect("a time");

@@ -47,7 +47,7 @@ pub fn look(pid: i32, agent: &AgentFiles) -> Result<Subject> {
         findings.push(sampling(pid));
         findings.push(Finding::yes(
             "allocations",
-            "with --allocations 512k: by sampling, with class and stack; --allocation-of CLASS: each object",
+            "with --allocations: by sampling, with class and stack; --allocation-of CLASS: each object",
         ));
         findings.push(Finding::yes(
             "the JVM itself",
@@ -143,7 +143,7 @@ fn sampling(pid: i32) -> Finding {
     const WHAT: &str = "code that runs";
     let status = read(format!("/proc/{pid}/status"));
     match parse::catches(&status, libc::SIGPROF) {
-        false => Finding::yes(WHAT, "with --samples 20ms: stacks by CPU time"),
+        false => Finding::yes(WHAT, "with --samples: stacks by CPU time"),
         true => Finding::partly(
             WHAT,
             "somebody samples it already, and has SIGPROF (a profiler, or JFR)",
