@@ -105,7 +105,16 @@ fn the_last_seconds_are_dumped_while_the_recording_goes_on_and_loses_nothing() {
             run_ok(&["dump", &server.pid(), "-o", &to]);
             Trace::open(to.as_ref()).expect("a finished trace")
         };
+        let fresh = std::net::TcpStream::connect(url.trim_start_matches("https://"))
+            .expect("it listens on that address");
+        let port = fresh.local_addr().expect("it is connected").port();
+        pause(0.1);
         let first = dump("first");
+        let known: i64 = sql(
+            &first,
+            &format!("SELECT count(*) FROM resources WHERE remote LIKE '%:{port}'"),
+        );
+        assert_eq!(known, 1, "a connection that was just made has its peer");
         // Longer than a segment, which is half a second, and longer where cutting one is slow.
         pause(1.8);
         let second = dump("second");

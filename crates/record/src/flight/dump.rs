@@ -49,6 +49,7 @@ impl Keeper {
         session: &Session,
         not_recorded: &[NotRecorded],
     ) -> io::Result<()> {
+        sources.watcher.last_of_segment()?;
         let end = self.cut(sources)?;
         let closed = self.segments.len() - 1;
         for segment in self.segments.iter().take(closed) {

@@ -48,7 +48,7 @@ impl Fds {
         self.all = true;
     }
 
-    /// Has the next look read the tables, whatever that costs: there will be no other.
+    /// Has the next look read the tables, whatever that costs.
     pub fn hurry(&mut self) {
         self.next = Instant::now();
     }
