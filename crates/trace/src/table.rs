@@ -173,16 +173,22 @@ macro_rules! table {
             }
 
             fn put(rows: &[Self], to: &mut [$crate::columns::Buffer]) {
-                let mut buffers = to.iter_mut();
-                $( if let Some(buffer) = buffers.next() {
-                    <$ty as $crate::table::Cell>::put(rows.iter().map(|r| &r.$col), buffer);
-                } )*
+                Self::put_all(rows.iter(), to);
             }
 
             fn put_each(rows: &[&Self], to: &mut [$crate::columns::Buffer]) {
+                Self::put_all(rows.iter().copied(), to);
+            }
+        }
+
+        impl $name {
+            fn put_all<'a>(
+                rows: impl Iterator<Item = &'a Self> + Clone,
+                to: &mut [$crate::columns::Buffer],
+            ) {
                 let mut buffers = to.iter_mut();
                 $( if let Some(buffer) = buffers.next() {
-                    <$ty as $crate::table::Cell>::put(rows.iter().map(|r| &r.$col), buffer);
+                    <$ty as $crate::table::Cell>::put(rows.clone().map(|r| &r.$col), buffer);
                 } )*
             }
         }
