@@ -51,6 +51,7 @@ $(OUT)/libduckdb.so: .deps/duckdb/libduckdb.so
 	@mkdir -p $(OUT)
 	cp $< $@
 
+# Maven's own JVM lives for seconds: .mvn/jvm.config keeps it from spending half of its CPU time on C2.
 $(OUT)/loadline-agent.jar: $(JAVA)
 	@echo "mvn package"
 	@mvn -q -B -ntp package -DskipTests

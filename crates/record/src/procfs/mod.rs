@@ -131,7 +131,7 @@ impl Watcher {
         self.cpu_times()
     }
 
-    /// A reading that is not due yet, for what nobody reads on from: whatever it costs.
+    /// A reading before it is due, of all sockets' addresses too: what has been written is about to be read.
     pub fn last_of_segment(&mut self) -> io::Result<()> {
         self.fds.hurry();
         self.read_changes()
