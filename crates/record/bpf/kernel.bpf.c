@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * What the scheduler does with the target's threads, and, if asked, their system calls.
+ * What the scheduler does with the target's threads, who its connections were with, and, if asked,
+ * its threads' system calls.
  *
  * Every program asks first whether a thread is the target's; all others cost one hash look-up.
  * A record goes into the ring of the CPU that it happens on, without waking the reader; one that
@@ -10,6 +11,7 @@
 
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_core_read.h>
+#include <bpf/bpf_endian.h>
 #include <bpf/bpf_tracing.h>
 
 /* The kernel gives its tracing helpers only to programs under the GPL. */
@@ -82,6 +84,23 @@ struct {
 	__type(key, int);
 	__type(value, struct call);
 } calls SEC(".maps");
+
+/* Of a connection that was closed, by the number of its socket; layout: closed.rs. */
+struct closed {
+	__u64 ts;
+	__u16 local_port, remote_port;
+	bool is_ipv4;
+	__u8 unused[3];
+	struct in6_addr local, remote;
+};
+
+/* The oldest make room: who asks does so within a second or two, for those it saw open. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 8192);
+	__type(key, __u64);
+	__type(value, struct closed);
+} closed_sockets SEC(".maps");
 
 static __always_inline bool traced(__u32 tgid)
 {
@@ -247,6 +266,47 @@ int on_exit(__u64 *ctx)
 	struct task_struct *task = (void *)ctx[0];
 	if (traced(task->tgid))
 		emit(EXIT, 0, task->pid, 0, 0, 0);
+	return 0;
+}
+
+enum { AF_INET = 2 };
+/* Of the states of TCP, the same since ever. */
+enum { FIN_WAIT1 = 4, FIN_WAIT2, TIME_WAIT, CLOSE, CLOSE_WAIT, LAST_ACK, LISTEN, CLOSING };
+
+/* A connection has its addresses, and still its socket, when a thread closes it, or shuts it down
+ * before that. /proc's tables have them too, but to find one socket there takes a walk through all
+ * of the machine's, and those of a second are gone by then. */
+SEC("tp_btf/inet_sock_set_state")
+int on_connection(__u64 *ctx)
+{
+	int state = ctx[2];
+	if (state < FIN_WAIT1 || state == CLOSE_WAIT || state == LISTEN)
+		return 0;
+	/* In an interrupt it would be anybody's. */
+	if (!traced(bpf_get_current_pid_tgid() >> 32) || who_wakes(ctx) != BY_THREAD)
+		return 0;
+	struct sock *sk = (void *)ctx[0];
+	struct socket *socket = sk->sk_socket;
+	__be16 port = sk->__sk_common.skc_dport;
+	if (!socket || !port)
+		return 0;
+	struct socket_alloc *alloc = (void *)socket - bpf_core_field_offset(struct socket_alloc, socket);
+	__u64 inode = BPF_CORE_READ(alloc, vfs_inode.i_ino);
+	struct closed closed = {
+		.ts = bpf_ktime_get_ns(),
+		.local_port = sk->__sk_common.skc_num,
+		.remote_port = bpf_ntohs(port),
+		.is_ipv4 = sk->__sk_common.skc_family == AF_INET,
+	};
+	if (closed.is_ipv4) {
+		__be32 local = sk->__sk_common.skc_rcv_saddr, remote = sk->__sk_common.skc_daddr;
+		__builtin_memcpy(&closed.local, &local, sizeof local);
+		__builtin_memcpy(&closed.remote, &remote, sizeof remote);
+	} else if (bpf_core_field_exists(sk->__sk_common.skc_v6_daddr)) {
+		BPF_CORE_READ_INTO(&closed.local, sk, __sk_common.skc_v6_rcv_saddr);
+		BPF_CORE_READ_INTO(&closed.remote, sk, __sk_common.skc_v6_daddr);
+	}
+	bpf_map_update_elem(&closed_sockets, &inode, &closed, 0);
 	return 0;
 }
 

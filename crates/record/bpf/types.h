@@ -24,6 +24,7 @@ enum {
 	BPF_MAP_TYPE_HASH = 1,
 	BPF_MAP_TYPE_ARRAY = 2,
 	BPF_MAP_TYPE_PERCPU_ARRAY = 6,
+	BPF_MAP_TYPE_LRU_HASH = 9,
 	BPF_MAP_TYPE_ARRAY_OF_MAPS = 12,
 	BPF_MAP_TYPE_RINGBUF = 27,
 	BPF_MAP_TYPE_TASK_STORAGE = 29,
@@ -60,6 +61,37 @@ struct task_struct {
 /* Before Linux 5.14 the state had another name and width. */
 struct task_struct___5_13 {
 	volatile long state;
+} RELOCATED;
+
+struct in6_addr {
+	__u8 bytes[16];
+} RELOCATED;
+
+/* Of an IPv4 connection through a socket for both families the second pair of addresses has it, too. */
+struct sock_common {
+	__be32 skc_daddr, skc_rcv_saddr;
+	__be16 skc_dport;
+	__u16 skc_num;
+	unsigned short skc_family;
+	struct in6_addr skc_v6_daddr, skc_v6_rcv_saddr;
+} RELOCATED;
+
+struct sock {
+	struct sock_common __sk_common;
+	struct socket *sk_socket;
+} RELOCATED;
+
+struct inode {
+	unsigned long i_ino;
+} RELOCATED;
+
+struct socket {
+	short type;
+} RELOCATED;
+
+struct socket_alloc {
+	struct socket socket;
+	struct inode vfs_inode;
 } RELOCATED;
 
 #if defined(__TARGET_ARCH_x86)

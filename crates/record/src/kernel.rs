@@ -1,4 +1,4 @@
-//! The kernel level: BPF programs on the scheduler's tracepoints, and on system calls if asked.
+//! The kernel level: BPF programs on the scheduler's tracepoints and on that of connections, and on system calls if asked.
 //!
 //! Loading can fail for reasons that are the user's to change (privilege, an old kernel, a pid
 //! namespace), and that must not end a recording: they come back as a sentence with its remedy.
@@ -16,8 +16,8 @@ use libbpf_rs::btf::{Btf, ReferencesType};
 use libbpf_rs::skel::{OpenSkel, Skel, SkelBuilder};
 use libbpf_rs::{MapCore, MapFlags, MapHandle, MapType, OpenObject, PrintLevel};
 
-use crate::calls;
 use crate::ring::ring_size;
+use crate::{calls, closed};
 
 #[allow(missing_docs, clippy::all)]
 mod skel {
@@ -70,7 +70,8 @@ impl<'a> Kernel<'a> {
         let rodata = open.maps.rodata_data.as_deref_mut();
         let rodata =
             rodata.ok_or_else(|| "kernel level: the program has no constants".to_owned())?;
-        rodata.switch_has_state = switch_has_state()?.into();
+        let types = Btf::from_vmlinux().map_err(|e| explain("reading the kernel's types", &e))?;
+        rodata.switch_has_state = switch_has_state(&types)?.into();
         rodata.fd_of_call = calls::table();
         open.maps
             .rings
@@ -85,6 +86,11 @@ impl<'a> Kernel<'a> {
         ] {
             program.set_autoload(wanted.scheduler);
         }
+        // A kernel may have no TCP, or its tracepoint under another name: then sockets' addresses are in /proc only.
+        let tells_connections = tracepoint(&types, "inet_sock_set_state").is_some();
+        open.progs
+            .on_connection
+            .set_autoload(wanted.scheduler && tells_connections);
         for program in [&mut open.progs.on_sys_enter, &mut open.progs.on_sys_exit] {
             program.set_autoload(wanted.syscalls);
         }
@@ -126,6 +132,13 @@ impl<'a> Kernel<'a> {
     /// Detaches them: no record comes after this returns.
     pub fn detach(&mut self) {
         self.skel.links = Default::default();
+    }
+
+    /// Who knows of the connections that the target closes.
+    pub fn closed(&self) -> Result<closed::Asked, String> {
+        MapHandle::try_from(&self.skel.maps.closed_sockets)
+            .map(closed::known_by)
+            .map_err(|e| explain("asking for connections", &e))
     }
 
     /// Records that found their ring full.
@@ -211,19 +224,22 @@ fn may_load(status: &str) -> bool {
 
 /// Whether `sched_switch` tells the leaving thread's state (since Linux 5.18): its raw form then
 /// has four arguments behind the hidden first one.
-fn switch_has_state() -> Result<bool, String> {
-    let btf = Btf::from_vmlinux().map_err(|e| explain("reading the kernel's types", &e))?;
-    let arguments = btf
-        .type_by_name::<Typedef>("btf_trace_sched_switch")
-        .and_then(|t| Ptr::try_from(t.referenced_type()).ok())
-        .and_then(|p| FuncProto::try_from(p.referenced_type()).ok())
-        .map(|f| f.len());
-    match arguments {
+fn switch_has_state(types: &Btf) -> Result<bool, String> {
+    match tracepoint(types, "sched_switch") {
         Some(n) => Ok(n >= 5),
         None => {
             Err("kernel level needs Linux 5.15 or later with the tracepoint sched_switch".into())
         }
     }
+}
+
+/// How many arguments a tracepoint has in its raw form, the hidden first one among them; `None` if there is no such.
+fn tracepoint(types: &Btf, name: &str) -> Option<usize> {
+    types
+        .type_by_name::<Typedef>(&format!("btf_trace_{name}"))
+        .and_then(|t| Ptr::try_from(t.referenced_type()).ok())
+        .and_then(|p| FuncProto::try_from(p.referenced_type()).ok())
+        .map(|f| f.len())
 }
 
 /// What libbpf said last: its error codes alone explain little.

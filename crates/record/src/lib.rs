@@ -17,6 +17,7 @@ mod arm;
 mod attach;
 mod calls;
 mod child;
+mod closed;
 pub mod counters;
 mod coverage;
 pub mod doctor;

@@ -2,8 +2,8 @@
 
 mod common;
 
-use std::collections::HashSet;
-use std::io::Write;
+use std::collections::{HashMap, HashSet};
+use std::io::{BufRead, BufReader, Write};
 use std::process::Command;
 use std::time::Duration;
 
@@ -83,6 +83,103 @@ fn every_busy_thread_has_switches_and_nothing_stays_in_the_kernel() {
         2
     );
     eventually("no program is left", || programs() == 0);
+}
+
+/// Prints, of each connection that it closes, the client's port and the times before and after both ends were closed.
+const CHURN: &str = "
+    var server = new java.net.ServerSocket(0, 50, java.net.InetAddress.getLoopbackAddress());
+    var open = new java.util.ArrayDeque<java.net.Socket[]>();
+    System.out.println(\"ready\");
+    for (int i = 0; i < 300; i++) {
+        var client = new java.net.Socket(server.getInetAddress(), server.getLocalPort());
+        open.add(new java.net.Socket[] {client, server.accept()});
+        if (open.size() > 120) {
+            var both = open.remove();
+            int port = both[0].getLocalPort();
+            long before = System.nanoTime();
+            both[0].close();
+            both[1].close();
+            System.out.println(port + \" \" + before + \" \" + System.nanoTime());
+        }
+        Thread.sleep(10);
+    }
+    System.out.println(\"over\");
+    Thread.sleep(60_000);";
+
+#[test]
+fn connections_that_live_for_a_second_have_their_peer_and_their_end() {
+    if let Some(why) = no_bpf() {
+        skip!("{why}");
+    }
+    let _alone = alone();
+    for stack in ["-Dip=both", "-Djava.net.preferIPv4Stack=true"] {
+        let mut java = Command::new("java");
+        let mut jvm = Jvm::start_with(java.arg(stack), "Churn", CHURN);
+        let out = jvm.dir.path().join("t");
+        succeeded(&run(recorder_on(
+            jvm.pid(),
+            &out,
+            &["--levels", "kernel", "--seconds", "5"],
+        )));
+        let session = session(&out);
+        let mut said = String::new();
+        let mut from = BufReader::new(jvm.child.stdout.as_mut().expect("piped"));
+        while !said.ends_with("over\n") {
+            from.read_line(&mut said).expect("a line");
+        }
+
+        let (mut peers, mut ends) = (HashMap::new(), HashMap::new());
+        let mut open = HashMap::new();
+        for line in proc_lines(&out) {
+            let Line::Fds { ts, opened, closed } = line else {
+                continue;
+            };
+            for fd in closed {
+                if let Some(link) = open.remove(&fd) {
+                    ends.insert(link, ts);
+                }
+            }
+            for seen in opened {
+                open.insert(seen.fd, seen.link.clone());
+                if let (Some(local), Some(remote)) = (seen.local, seen.remote) {
+                    peers.insert(seen.link, (local, remote));
+                }
+            }
+        }
+        let closed: HashMap<u16, (i64, i64)> = said
+            .lines()
+            .filter_map(|l| {
+                let n: Vec<i64> = l
+                    .split(' ')
+                    .map(|w| w.parse().ok())
+                    .collect::<Option<_>>()?;
+                Some((n[0] as u16, (n[1], n[2])))
+            })
+            .filter(|(_, (before, after))| *before > session.begin_ns && *after < session.end_ns)
+            .collect();
+        assert!(closed.len() > 50, "{} were closed", closed.len());
+        let sockets: HashSet<&String> = ends.keys().filter(|l| l.starts_with("socket:")).collect();
+        let nameless = sockets.iter().filter(|l| !peers.contains_key(**l)).count();
+        assert_eq!(nameless, 0, "of {} have no peer", sockets.len());
+        let mut told = 0;
+        for (link, (local, remote)) in &peers {
+            let port = |address: &str| {
+                let (ip, port) = address.rsplit_once(':').expect("a port");
+                assert_eq!(ip, "127.0.0.1");
+                port.parse::<u16>().expect("a number")
+            };
+            let ends_at = ends.get(link);
+            let known = closed.get(&port(local)).or(closed.get(&port(remote)));
+            if let (Some((before, after)), Some(ts)) = (known, ends_at) {
+                assert!(
+                    (before..=after).contains(&ts),
+                    "{local} -> {remote} ended at {ts}, was closed between {before} and {after}"
+                );
+                told += 1;
+            }
+        }
+        assert!(told > 100, "{told} ends are known");
+    }
 }
 
 #[test]

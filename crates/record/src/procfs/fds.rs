@@ -8,6 +8,7 @@ use std::time::Instant;
 use loadline_trace::spool::procfs::{FdSeen, Line};
 
 use super::parse::{self, Socket};
+use crate::closed;
 use crate::sys::{now_ns, thread_cpu_ns, thread_cpu_since};
 
 /// Files that list the sockets of a network namespace: those first that a JVM's are in, unless it prefers IPv4. To read one
@@ -28,11 +29,15 @@ pub struct Fds {
     missed: HashSet<u64>,
     /// When tables may be read again.
     next: Instant,
+    /// Who knows of connections that have been closed.
+    closed: closed::Asked,
+    /// When the last look was.
+    looked: i64,
 }
 
 impl Fds {
     /// Descriptors of `pid`; the first call of [`Fds::changes`] tells all.
-    pub fn new(pid: i32) -> Fds {
+    pub fn new(pid: i32, closed: closed::Asked) -> Fds {
         Fds {
             pid,
             open: HashMap::new(),
@@ -40,6 +45,8 @@ impl Fds {
             wanted: HashMap::new(),
             missed: HashSet::new(),
             next: Instant::now(),
+            closed,
+            looked: 0,
         }
     }
 
@@ -53,10 +60,11 @@ impl Fds {
         self.next = Instant::now();
     }
 
-    /// What changed since the last call; `None` if nothing did. The addresses of a new socket may be told later than it.
-    pub fn changes(&mut self) -> Option<Line> {
+    /// What changed since the last call, in the order of time. The addresses of a new socket may be told later than it.
+    pub fn changes(&mut self) -> Vec<Line> {
         let ts = now_ns();
         let links = links(self.pid);
+        let mut lines = self.closings(&links);
         let is_new = |fd: &i32, link: &String| self.open.get(fd).is_none_or(|f| f.link != *link);
         let socket = |(fd, link): &(i32, String)| Some((parse::socket_inode(link)?, *fd));
         let still: HashSet<u64> = links.iter().filter_map(socket).map(|(i, _)| i).collect();
@@ -68,10 +76,58 @@ impl Fds {
         self.open = open;
         self.wanted.extend(unsettled);
         if std::mem::take(&mut self.all) {
+            lines.clear();
             opened = self.open.values().cloned().collect();
             closed.clear();
         }
-        (!opened.is_empty() || !closed.is_empty()).then_some(Line::Fds { ts, opened, closed })
+        if !opened.is_empty() || !closed.is_empty() {
+            lines.push(Line::Fds { ts, opened, closed });
+        }
+        self.looked = ts;
+        lines
+    }
+
+    /// Connections that are open no more, of which the kernel knows the end: with whom they were, if that was not known, and
+    /// when each ended. Those that ended so count no longer as open.
+    fn closings(&mut self, links: &[(i32, String)]) -> Vec<Line> {
+        let still: HashMap<i32, &str> = links.iter().map(|(fd, l)| (*fd, l.as_str())).collect();
+        let looked = self.looked;
+        let mut with_whom = Vec::new();
+        let mut ends = Vec::new();
+        self.open.retain(|fd, seen| {
+            if still.get(fd) == Some(&seen.link.as_str()) {
+                return true;
+            }
+            let Some(end) = parse::socket_inode(&seen.link).and_then(&self.closed) else {
+                return true;
+            };
+            if seen.remote.is_none() {
+                let (local, remote) = (end.local.to_string(), end.remote.to_string());
+                with_whom.push(FdSeen {
+                    local: Some(local),
+                    remote: Some(remote),
+                    ..seen.clone()
+                });
+            }
+            // One that was open at the last look has been shut down before that: when it was closed is not known.
+            let is_known = end.ts >= looked;
+            if is_known {
+                ends.push((end.ts, *fd));
+            }
+            !is_known
+        });
+        ends.sort_unstable();
+        let told = (!with_whom.is_empty()).then_some(Line::Fds {
+            ts: looked,
+            opened: with_whom,
+            closed: Vec::new(),
+        });
+        let ends = ends.into_iter().map(|(ts, fd)| Line::Fds {
+            ts,
+            opened: Vec::new(),
+            closed: vec![fd],
+        });
+        told.into_iter().chain(ends).collect()
     }
 
     /// What is wanted, as far as tables may be read now and have it.
@@ -263,10 +319,10 @@ mod tests {
     #[test]
     fn what_begins_anew_has_all_that_is_open_with_addresses_that_are_known() {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
-        let mut fds = Fds::new(std::process::id() as i32);
+        let mut fds = Fds::new(std::process::id() as i32, closed::unknown());
         fds.changes();
         fds.begin_anew();
-        let Some(Line::Fds { opened, closed, .. }) = fds.changes() else {
+        let [Line::Fds { opened, closed, .. }] = &fds.changes()[..] else {
             panic!("nothing is open")
         };
         let own = opened.iter().find(|f| f.fd == listener.as_raw_fd());
@@ -279,7 +335,7 @@ mod tests {
     fn connections_that_nobody_has_accepted_are_counted() {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
         let address = listener.local_addr().expect("an address");
-        let mut fds = Fds::new(std::process::id() as i32);
+        let mut fds = Fds::new(std::process::id() as i32, closed::unknown());
         fds.changes();
         let before = fds.accept_queue();
         let clients: Vec<_> = (0..40)
@@ -290,7 +346,7 @@ mod tests {
 
     #[test]
     fn sockets_of_both_families_get_their_addresses_in_the_end() {
-        let mut fds = Fds::new(std::process::id() as i32);
+        let mut fds = Fds::new(std::process::id() as i32, closed::unknown());
         fds.changes();
         let listen = |on: &str| std::net::TcpListener::bind(on).expect("a port");
         // Without IPv6, two of one family: then nothing is missed.
@@ -300,7 +356,10 @@ mod tests {
         let mut told = HashMap::new();
         for _ in 0..2 {
             fds.hurry();
-            if let Some(Line::Fds { opened, .. }) = fds.changes() {
+            for line in fds.changes() {
+                let Line::Fds { opened, .. } = line else {
+                    panic!("of descriptors only")
+                };
                 told.extend(opened.into_iter().map(|f| (f.fd, f.local)));
             }
         }
@@ -311,12 +370,55 @@ mod tests {
     }
 
     #[test]
+    fn a_connection_that_is_closed_between_two_looks_has_its_peer_and_its_end() {
+        let soon = now_ns() + 1_000_000_000_000;
+        assert_eq!(told_of_one(soon), [Some(soon)]);
+        // It was shut down before the first of them, and closed who knows when.
+        assert_eq!(told_of_one(5), [None]);
+    }
+
+    /// Of a connection of which the kernel says that it ended then: with whom it was, and at which of these times it ended.
+    fn told_of_one(ended: i64) -> Vec<Option<i64>> {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+        let address = listener.local_addr().expect("an address");
+        let told = closed::Closed {
+            ts: ended,
+            local: "127.0.0.1:80".parse().expect("an address"),
+            remote: "127.0.0.1:99".parse().expect("an address"),
+        };
+        let mut fds = Fds::new(std::process::id() as i32, Box::new(move |_| Some(told)));
+        fds.changes();
+        let client = std::net::TcpStream::connect(address).expect("connected");
+        let fd = client.as_raw_fd();
+        let inode = inode_behind(std::process::id() as i32, fd).expect("a socket");
+        let link = format!("socket:[{inode}]"); // another test may get the descriptor
+        fds.next = Instant::now() + std::time::Duration::from_secs(60); // tables are too dear
+        fds.changes();
+        drop(client);
+        let (mut has_peer, mut ends) = (false, Vec::new());
+        for line in fds.changes() {
+            let Line::Fds { ts, opened, closed } = line else {
+                panic!("of descriptors only")
+            };
+            has_peer |= opened
+                .iter()
+                .any(|f| f.link == link && f.remote.as_deref() == Some("127.0.0.1:99"));
+            if closed.contains(&fd) || opened.iter().any(|f| f.fd == fd && f.link != link) {
+                assert!(has_peer, "it is told before the end");
+                ends.push((ts == ended).then_some(ts));
+            }
+        }
+        ends.truncate(1); // the descriptor may have been another test's since
+        ends
+    }
+
+    #[test]
     fn our_own_connection_is_found_with_both_addresses() {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
         let address = listener.local_addr().expect("an address");
         let client = std::net::TcpStream::connect(address).expect("connected");
-        let mut fds = Fds::new(std::process::id() as i32);
-        let Some(Line::Fds { opened, .. }) = fds.changes() else {
+        let mut fds = Fds::new(std::process::id() as i32, closed::unknown());
+        let [Line::Fds { opened, .. }] = &fds.changes()[..] else {
             panic!("nothing is open")
         };
         let own = client.local_addr().expect("an address").to_string();

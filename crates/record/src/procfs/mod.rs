@@ -1,7 +1,7 @@
 //! The `/proc` side of a recording: threads, descriptors and counters, each second; the CPUs at hand when they change.
 //!
 //! What always holds: reading takes at most two hundredths of one CPU, because the time between two
-//! readings grows with what a reading costs; each line of the spool is written whole, at once.
+//! readings grows with what a reading costs; lines of the spool are written whole, at once.
 
 pub mod counters;
 mod cpus;
@@ -17,6 +17,7 @@ use std::time::{Duration, Instant};
 
 use loadline_trace::spool::procfs::Line;
 
+use crate::closed;
 use crate::sys::{now_ns, thread_cpu_ns, thread_cpu_since};
 use cpus::Cpus;
 use fds::Fds;
@@ -44,11 +45,11 @@ pub struct Watcher {
 
 impl Watcher {
     /// Watches `pid`; `own_ids` if it lives in another pid namespace.
-    pub fn new(pid: i32, own_ids: bool, spool: File) -> Watcher {
+    pub fn new(pid: i32, own_ids: bool, spool: File, closed: closed::Asked) -> Watcher {
         Watcher {
             pid,
             threads: Threads::new(pid, own_ids),
-            fds: Fds::new(pid),
+            fds: Fds::new(pid, closed),
             cpus: Cpus::new(pid),
             spool,
             bytes: 0,
@@ -61,8 +62,15 @@ impl Watcher {
 
     /// Writes one line.
     pub fn write(&mut self, line: &Line) -> io::Result<()> {
-        let mut text = serde_json::to_vec(line)?;
-        text.push(b'\n');
+        self.write_all(std::slice::from_ref(line))
+    }
+
+    fn write_all(&mut self, lines: &[Line]) -> io::Result<()> {
+        let mut text = Vec::new();
+        for line in lines {
+            serde_json::to_writer(&mut text, line)?;
+            text.push(b'\n');
+        }
         self.spool.write_all(&text)?;
         self.bytes += text.len() as u64;
         self.segment_bytes += text.len() as u64;
@@ -143,12 +151,10 @@ impl Watcher {
         if !threads.is_empty() {
             self.write(&Line::Threads { ts, threads })?;
         }
-        if let Some(changes) = self.fds.changes() {
-            self.write(&changes)?;
-        }
-        for line in counters::read(self.pid, &self.fds, &mut self.dropped) {
-            self.write(&line)?;
-        }
+        let descriptors = self.fds.changes();
+        self.write_all(&descriptors)?;
+        let counters = counters::read(self.pid, &self.fds, &mut self.dropped);
+        self.write_all(&counters)?;
         // After the recorder's, which ends a reading.
         if let Some(line) = self.cpus.line() {
             self.write(&line)?;

@@ -243,6 +243,7 @@ pub fn programs() -> usize {
                 "on_wakeup",
                 "on_new",
                 "on_exit",
+                "on_connection",
                 "on_sys_enter",
                 "on_sys_exit",
             ]
