@@ -53,11 +53,9 @@ impl Resources {
 
     /// What `fd` was at `ts`.
     pub fn at(&self, fd: i32, ts: i64) -> Option<&Resource> {
-        let of = self.by_fd.get(&fd)?;
-        let id = of
-            .iter()
-            .rev()
-            .find(|&&id| self.list[id as usize].begin_ns <= ts)?;
+        let of = self.by_fd.get(&fd)?; // in the order of time
+        let begun = of.partition_point(|&id| self.list[id as usize].begin_ns <= ts);
+        let id = of[..begun].last()?;
         let resource = &self.list[*id as usize];
         (ts < resource.end_ns).then_some(resource)
     }

@@ -197,14 +197,16 @@ pub fn row(
     resource: &dyn Fn(i32, i64) -> Option<i64>,
 ) -> Syscall {
     let name = names.of(r.a);
+    let begin_ns = begin(r, limits);
     let end_ns = r.ts.clamp(limits.0, limits.1);
     let fd = takes_fd(&name).then_some(r.b as i32).filter(|&fd| fd >= 0);
     Syscall {
         thread: i64::from(thread),
-        begin_ns: begin(r, limits),
+        begin_ns,
         end_ns,
         fd,
-        resource: fd.and_then(|fd| resource(fd, end_ns)),
+        // What closes a descriptor leaves none.
+        resource: fd.and_then(|fd| resource(fd, end_ns).or_else(|| resource(fd, begin_ns))),
         size: takes_size(&name).then(|| i64::try_from(r.arg2).unwrap_or(i64::MAX)),
         result: r.result,
         name,
@@ -248,5 +250,17 @@ mod tests {
             (rows[1].fd, rows[1].size, rows[1].result),
             (None, None, -11)
         );
+    }
+
+    #[test]
+    fn what_closes_a_descriptor_names_what_it_was() {
+        let mut k = KernelSpool::default();
+        k.syscall(10, 20, 5, libc::SYS_close as u32, 7, 0, 0);
+        let until_15 = |fd, ts| (ts < 15).then_some(i64::from(fd));
+        let names = Names::new();
+        let row = merged([&k.0[..]])
+            .map(|r| row(&r, 3, (0, 100), &names, &until_15))
+            .next();
+        assert_eq!(row.expect("one call").resource, Some(7));
     }
 }
