@@ -19,11 +19,6 @@ pub struct Closed {
 /// Who knows of a socket, by its inode, whether it was closed.
 pub type Asked = Box<dyn Fn(u64) -> Option<Closed>>;
 
-/// Of a recording without the kernel level: nobody.
-pub fn unknown() -> Asked {
-    Box::new(|_| None)
-}
-
 /// Asks this map of the kernel level's programs.
 pub fn known_by(map: MapHandle) -> Asked {
     Box::new(move |inode| {

@@ -42,6 +42,7 @@ pub struct Kernel<'a> {
     skel: KernelSkel<'a>,
     rings: Vec<MapHandle>,
     ring_bytes: usize,
+    tells_connections: bool,
 }
 
 /// Inode of the initial pid namespace (PROC_PID_INIT_INO in the kernel's proc_ns.h).
@@ -87,10 +88,9 @@ impl<'a> Kernel<'a> {
             program.set_autoload(wanted.scheduler);
         }
         // A kernel may have no TCP, or its tracepoint under another name: then sockets' addresses are in /proc only.
-        let tells_connections = tracepoint(&types, "inet_sock_set_state").is_some();
-        open.progs
-            .on_connection
-            .set_autoload(wanted.scheduler && tells_connections);
+        let tells_connections =
+            wanted.scheduler && tracepoint(&types, "inet_sock_set_state").is_some();
+        open.progs.on_connection.set_autoload(tells_connections);
         for program in [&mut open.progs.on_sys_enter, &mut open.progs.on_sys_exit] {
             program.set_autoload(wanted.syscalls);
         }
@@ -105,6 +105,7 @@ impl<'a> Kernel<'a> {
             skel,
             rings,
             ring_bytes,
+            tells_connections,
         })
     }
 
@@ -134,10 +135,13 @@ impl<'a> Kernel<'a> {
         self.skel.links = Default::default();
     }
 
-    /// Who knows of the connections that the target closes.
-    pub fn closed(&self) -> Result<closed::Asked, String> {
+    /// Who knows of the connections that the target closes; nobody where the programs do not see them.
+    pub fn closed(&self) -> Result<Option<closed::Asked>, String> {
+        if !self.tells_connections {
+            return Ok(None);
+        }
         MapHandle::try_from(&self.skel.maps.closed_sockets)
-            .map(closed::known_by)
+            .map(|map| Some(closed::known_by(map)))
             .map_err(|e| explain("asking for connections", &e))
     }
 

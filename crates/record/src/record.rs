@@ -20,7 +20,6 @@ use loadline_trace::spool::session::Session;
 use crate::agent::AgentSpool;
 use crate::attach::{Attach, remove_dead_socket, start_agent};
 use crate::child;
-use crate::closed;
 use crate::counters;
 use crate::coverage;
 use crate::drain::{Drain, is_full};
@@ -175,7 +174,7 @@ impl<'a> Recording<'a> {
         let spool = private::create_new(&proc_path).map_err(io(&proc_path))?;
         let closed = match &kernel {
             Some(kernel) => kernel.closed().map_err(Error::NoLevel)?,
-            None => closed::unknown(),
+            None => None,
         };
         let watcher = Watcher::new(subject.target.pid, !subject.target.our_pids, spool, closed);
         let session = new_session(o, &subject, levels);

@@ -25,19 +25,21 @@ pub struct Fds {
     all: bool,
     /// Sockets of which an address, or a peer, may still be learnt: inodes, with their descriptors.
     wanted: HashMap<u64, i32>,
-    /// Those of them that were not in the table that had others.
+    /// Those of them that were wanted before the last look, which did not find them.
     missed: HashSet<u64>,
     /// When tables may be read again.
     next: Instant,
-    /// Who knows of connections that have been closed.
-    closed: closed::Asked,
+    /// The next look reads them for each that is wanted.
+    hurries: bool,
+    /// Who knows of connections that have been closed; `None` without the kernel level.
+    closed: Option<closed::Asked>,
     /// When the last look was.
     looked: i64,
 }
 
 impl Fds {
     /// Descriptors of `pid`; the first call of [`Fds::changes`] tells all.
-    pub fn new(pid: i32, closed: closed::Asked) -> Fds {
+    pub fn new(pid: i32, closed: Option<closed::Asked>) -> Fds {
         Fds {
             pid,
             open: HashMap::new(),
@@ -45,6 +47,7 @@ impl Fds {
             wanted: HashMap::new(),
             missed: HashSet::new(),
             next: Instant::now(),
+            hurries: false,
             closed,
             looked: 0,
         }
@@ -58,6 +61,7 @@ impl Fds {
     /// Has the next look read the tables, whatever that costs.
     pub fn hurry(&mut self) {
         self.next = Instant::now();
+        self.hurries = true;
     }
 
     /// What changed since the last call, in the order of time. The addresses of a new socket may be told later than it.
@@ -90,6 +94,9 @@ impl Fds {
     /// Connections that are open no more, of which the kernel knows the end: with whom they were, if that was not known, and
     /// when each ended. Those that ended so count no longer as open.
     fn closings(&mut self, links: &[(i32, String)]) -> Vec<Line> {
+        let Some(asked) = &self.closed else {
+            return Vec::new();
+        };
         let still: HashMap<i32, &str> = links.iter().map(|(fd, l)| (*fd, l.as_str())).collect();
         let looked = self.looked;
         let mut with_whom = Vec::new();
@@ -98,7 +105,7 @@ impl Fds {
             if still.get(fd) == Some(&seen.link.as_str()) {
                 return true;
             }
-            let Some(end) = parse::socket_inode(&seen.link).and_then(&self.closed) else {
+            let Some(end) = parse::socket_inode(&seen.link).and_then(asked) else {
                 return true;
             };
             if seen.remote.is_none() {
@@ -136,11 +143,16 @@ impl Fds {
         if begin < self.next {
             return HashMap::new();
         }
-        let spent = thread_cpu_ns();
-        // Under load most that are missed have just been closed, or are about to be: only for one that stays, and for
-        // what was open from the first, all tables are read.
+        // Under load most that are wanted have just been closed, or are about to be. Only for one that stays, and for what
+        // was open from the first, all tables are read; and none for others where the kernel tells of them when they are closed.
         let everywhere =
             self.open.is_empty() || self.wanted.keys().any(|i| self.missed.contains(i));
+        let hurries = std::mem::take(&mut self.hurries);
+        if self.closed.is_some() && !everywhere && !hurries {
+            self.missed = self.wanted.keys().copied().collect();
+            return HashMap::new();
+        }
+        let spent = thread_cpu_ns();
         let found = sockets(self.pid, &mut self.wanted, everywhere);
         if everywhere {
             self.wanted.clear(); // sockets that have no address
@@ -319,7 +331,7 @@ mod tests {
     #[test]
     fn what_begins_anew_has_all_that_is_open_with_addresses_that_are_known() {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
-        let mut fds = Fds::new(std::process::id() as i32, closed::unknown());
+        let mut fds = Fds::new(std::process::id() as i32, None);
         fds.changes();
         fds.begin_anew();
         let [Line::Fds { opened, closed, .. }] = &fds.changes()[..] else {
@@ -335,7 +347,7 @@ mod tests {
     fn connections_that_nobody_has_accepted_are_counted() {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
         let address = listener.local_addr().expect("an address");
-        let mut fds = Fds::new(std::process::id() as i32, closed::unknown());
+        let mut fds = Fds::new(std::process::id() as i32, None);
         fds.changes();
         let before = fds.accept_queue();
         let clients: Vec<_> = (0..40)
@@ -346,7 +358,7 @@ mod tests {
 
     #[test]
     fn sockets_of_both_families_get_their_addresses_in_the_end() {
-        let mut fds = Fds::new(std::process::id() as i32, closed::unknown());
+        let mut fds = Fds::new(std::process::id() as i32, None);
         fds.changes();
         let listen = |on: &str| std::net::TcpListener::bind(on).expect("a port");
         // Without IPv6, two of one family: then nothing is missed.
@@ -386,7 +398,10 @@ mod tests {
             local: "127.0.0.1:80".parse().expect("an address"),
             remote: "127.0.0.1:99".parse().expect("an address"),
         };
-        let mut fds = Fds::new(std::process::id() as i32, Box::new(move |_| Some(told)));
+        let mut fds = Fds::new(
+            std::process::id() as i32,
+            Some(Box::new(move |_| Some(told))),
+        );
         fds.changes();
         let client = std::net::TcpStream::connect(address).expect("connected");
         let fd = client.as_raw_fd();
@@ -417,7 +432,7 @@ mod tests {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
         let address = listener.local_addr().expect("an address");
         let client = std::net::TcpStream::connect(address).expect("connected");
-        let mut fds = Fds::new(std::process::id() as i32, closed::unknown());
+        let mut fds = Fds::new(std::process::id() as i32, None);
         let [Line::Fds { opened, .. }] = &fds.changes()[..] else {
             panic!("nothing is open")
         };

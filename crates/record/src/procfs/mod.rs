@@ -45,7 +45,7 @@ pub struct Watcher {
 
 impl Watcher {
     /// Watches `pid`; `own_ids` if it lives in another pid namespace.
-    pub fn new(pid: i32, own_ids: bool, spool: File, closed: closed::Asked) -> Watcher {
+    pub fn new(pid: i32, own_ids: bool, spool: File, closed: Option<closed::Asked>) -> Watcher {
         Watcher {
             pid,
             threads: Threads::new(pid, own_ids),
