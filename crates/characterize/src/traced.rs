@@ -8,6 +8,7 @@ use std::path::Path;
 use anyhow::{Context, Result};
 use loadline_analyze::report::report;
 use loadline_trace::Trace;
+use loadline_trace::tables::CONNECTIONS;
 use serde::{Deserialize, Serialize};
 
 use crate::measured::Load;
@@ -73,7 +74,7 @@ pub struct Side {
     pub notes: Vec<String>,
     /// Whether thread states are the kernel's.
     pub has_kernel: bool,
-    /// Connections seen.
+    /// Connections seen; where the server does not tell of them, requests.
     pub connections: u64,
     /// Handshakes that ended.
     pub full: u64,
@@ -162,13 +163,17 @@ pub fn read(dir: &Path, rate: f64, load: Load, skip_s: f64) -> Result<Side> {
     let trace = Trace::open(dir)?;
     let report = report(&trace).with_context(|| format!("cannot summarize {}", dir.display()))?;
     let from = trace.meta.begin_ns + (1e9 * skip_s) as i64;
-    let count = |which: &str| -> Result<u64> {
-        let sql = format!("SELECT count(*) FROM spans s WHERE s.end_ns >= {from} AND {which}");
+    let count = |of: &str| -> Result<u64> {
+        let sql = format!("SELECT count(*) FROM {of} s WHERE s.end_ns >= {from}");
         let n: i64 = trace.sql()?.query_row(&sql, [], |r| r.get(0))?;
         Ok(n.max(0) as u64)
     };
-    let connections = count("s.kind = 'connection'")?;
-    let shaken = |kind: &str| count(&format!("s.kind = 'tls_handshake' AND s.name = '{kind}'"));
+    let connections = count(CONNECTIONS)?;
+    let shaken = |kind: &str| {
+        count(&format!(
+            "(FROM spans WHERE kind = 'tls_handshake' AND name = '{kind}')"
+        ))
+    };
     let mut notes = report.about.notes.clone();
     notes.extend(report.about.missing.values().cloned());
     Ok(Side {

@@ -49,8 +49,9 @@ pub const OUTCOMES: [&str; 5] = ["acquired", "notified", "timeout", "unparked", 
 
 /// What of `vm` stands on a timeline: what stops the program. The rest is told in SQL, and would lie in one another's way here.
 const VM_KINDS: &str = "('gc', 'safepoint')";
-/// Name of a span, in SQL. A connection is named after its peer, and there may be a million of them: none has a name here.
-const SPAN_NAME: &str = "if(kind = 'connection', 'connection', name)";
+/// Name of a span, in SQL. A connection is named after its peer, and there may be a million of them: none has a name here, but for
+/// what it is.
+const SPAN_NAME: &str = "if(kind = 'connection', if(regexp_matches(name, '^stream( |$)'), 'stream', 'connection'), name)";
 
 /// Whose names a code stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -120,6 +120,10 @@ table! {
 /// In SQL, whether a row of `spans` is a connection that may have several requests: what stands for that of one alone is named so.
 pub const IS_CONNECTION: &str = "kind = 'connection' AND NOT regexp_matches(name, '^stream( |$)')";
 
+/// In SQL, the rows of `spans` to count connections by: where none was seen, what stands for that of one request each.
+pub const CONNECTIONS: &str = "(FROM spans WHERE kind = 'connection' AND (NOT regexp_matches(name, '^stream( |$)')
+    OR NOT EXISTS (FROM spans WHERE kind = 'connection' AND NOT regexp_matches(name, '^stream( |$)'))))";
+
 /// Whether a connection's name says that it stands for that of one request alone.
 pub fn is_stream(name: &str) -> bool {
     name == "stream" || name.starts_with("stream ")
@@ -471,4 +475,31 @@ pub fn all() -> Vec<TableInfo> {
         info::<StateSum>(),
         info::<SpanSum>(),
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn streams_count_for_connections_only_where_no_connection_was_seen() {
+        let db = duckdb::Connection::open_in_memory().expect("a database");
+        let counts = || -> (i64, i64) {
+            let sql = format!(
+                "SELECT (SELECT count(*) FROM {CONNECTIONS}), (SELECT count(*) FROM spans WHERE {IS_CONNECTION})"
+            );
+            db.query_row(&sql, [], |r| Ok((r.get(0)?, r.get(1)?)))
+                .expect("two numbers")
+        };
+        db.execute_batch(
+            "CREATE TABLE spans AS FROM (VALUES ('connection', 'stream'), ('connection', 'stream 10.0.0.5:1'), ('request', 'GET /'))
+             t(kind, name)",
+        )
+        .expect("a table");
+        assert_eq!(counts(), (2, 0));
+        db.execute_batch("INSERT INTO spans VALUES ('connection', '10.0.0.5:1'), ('connection', 'streams.test:1')")
+            .expect("two rows");
+        assert_eq!(counts(), (2, 2));
+        assert!(CONNECTIONS.contains(IS_CONNECTION));
+    }
 }

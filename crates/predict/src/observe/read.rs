@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use anyhow::Result;
 use loadline_trace::duckdb::{Connection, Row};
+use loadline_trace::tables::CONNECTIONS;
 use loadline_trace::{Meta, Trace};
 
 use super::cpu::{Recent, Thread};
@@ -256,13 +257,13 @@ fn pauses(db: &Connection, meta: &Meta) -> Result<Vec<Pause>> {
 fn outlived(db: &Connection) -> Result<Vec<Outlived>> {
     rows(
         db,
-        "WITH c AS (SELECT ts_ns, lag(ts_ns) OVER (ORDER BY ts_ns) AS before, survivors, old, most
+        &format!("WITH c AS (SELECT ts_ns, lag(ts_ns) OVER (ORDER BY ts_ns) AS before, survivors, old, most
                     FROM (PIVOT (FROM counters WHERE scope = 'heap') ON name IN ('survivors_bytes' AS survivors, 'old_bytes' AS old,
                           'max_bytes' AS most) USING max(value) GROUP BY ts_ns)
                     WHERE EXISTS (FROM vm WHERE name LIKE 'G1 %'))
          SELECT any_value(survivors), any_value(old), any_value(most), count(s.id), count(*) FILTER (s.begin_ns > before)
-         FROM c LEFT JOIN spans s ON s.kind = 'connection' AND s.begin_ns <= ts_ns AND s.end_ns > ts_ns
-         WHERE before IS NOT NULL GROUP BY ts_ns ORDER BY ts_ns",
+         FROM c LEFT JOIN {CONNECTIONS} s ON s.begin_ns <= ts_ns AND s.end_ns > ts_ns
+         WHERE before IS NOT NULL GROUP BY ts_ns ORDER BY ts_ns"),
         |r| {
             Ok(Outlived {
                 survivors: r.get(0)?,

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use anyhow::Result;
 use loadline_trace::Meta;
 use loadline_trace::duckdb::Connection;
+use loadline_trace::tables::CONNECTIONS;
 
 use super::cpu::Thread;
 use super::read::{SECOND, rows};
@@ -149,7 +150,7 @@ pub(super) fn overheads(
         "SELECT id FROM threads WHERE kind = 'platform'",
     )?;
     o.connections = db.query_row(
-        "SELECT count(*) FROM spans WHERE kind = 'connection' AND complete",
+        &format!("SELECT count(*) FROM {CONNECTIONS} WHERE complete"),
         [],
         |r| r.get::<_, i64>(0).map(|n| n as u64),
     )?;
