@@ -19,6 +19,11 @@ from threads import Sampler
 
 LOADLINE = harness.built("loadline")
 CLOSED_USERS = 16
+# While it warms up: with more the compilers, a thread or two of many, get the smaller part of the CPUs.
+WARM_USERS = 3
+WARM_SLICE_S = 10
+# It is warm when the compilers use less than this part of a CPU over a slice.
+QUIET = 0.05
 HEAP = ("-Xms1g", "-Xmx1g")
 
 
@@ -44,9 +49,10 @@ APPS = {
 
 @dataclass(frozen=True)
 class Times:
-    """In seconds: saturated on all CPUs; at the cell's load on its own; then what is measured. And of the peak's search."""
+    """In seconds: at most warming up on all CPUs; at the cell's load on its own; then what is measured. And of the peak's
+    search."""
 
-    saturated: int
+    warm_up: int
     settle: int
     before: int
     hold: int
@@ -61,19 +67,36 @@ class Times:
     @property
     def longest(self):
         """When a JVM ends itself, should nobody be left to end it."""
-        return 600 + self.saturated + self.settle + self.measured + self.peak_slices * self.peak_slice
+        return 600 + self.warm_up + self.settle + self.measured + self.peak_slices * self.peak_slice
 
 
 def warm_server(app, home, times, options=()):
-    """A running site whose JIT had all CPUs under saturation, now on its own CPU. It starts on all, too: the JVM
-    chooses its collector and its compiler threads by the CPUs that it sees then."""
+    """A running site whose JIT had all CPUs and has little left to do, now on its own CPU. It starts on all, too: the
+    JVM chooses its collector and its compiler threads by the CPUs that it sees then."""
     site = APPS[app]
     server = Server(app, lambda port_file: [os.path.join(home, "bin", "java"), *HEAP, *options, "-jar", site.jar,
                                             *site.options(port_file, times.longest)],
                     on=",".join(map(str, cpus())), env=observers.ENVIRONMENT).ready()
-    _saturated(app, server, times.saturated)
+    _warm_up(app, server, times.warm_up)
     server.pin(str(cpus()[0]))
     return server
+
+
+def _warm_up(app, server, most):
+    """Until the compilers are quiet, for `most` seconds at most: first with all users that it will have, then with few."""
+    sampler = Sampler(server.pid)
+    slice_s = min(WARM_SLICE_S, most)
+    end = time.monotonic() + most
+    try:
+        _closed(app, server, slice_s, CLOSED_USERS)
+        while time.monotonic() < end:
+            begin = time.monotonic()
+            _closed(app, server, slice_s, WARM_USERS)
+            now = time.monotonic()
+            if sampler.at(now)["jit"] - sampler.at(begin)["jit"] < QUIET * (now - begin):
+                break
+    finally:
+        sampler.close()
 
 
 def _generator(app, server, *arguments):
@@ -82,16 +105,16 @@ def _generator(app, server, *arguments):
             "--scenario", site.scenario, "--timeout", f"{PATIENCE_MS / 1e3:.0f}s", "--json", *map(str, arguments)]
 
 
-def _saturated(app, server, seconds):
+def _closed(app, server, seconds, users):
     """Replies per second to users who do not think."""
-    command = _generator(app, server, "--users", CLOSED_USERS, "--think", "0ms", "-d", f"{seconds}s")
+    command = _generator(app, server, "--users", users, "--think", "0ms", "-d", f"{seconds}s")
     return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)["replies_per_s"]
 
 
 def peak(app, home, times):
     """Replies per second of the saturated site on its one CPU: the median of some slices."""
     with warm_server(app, home, times) as server:
-        slices = [_saturated(app, server, times.peak_slice) for _ in range(times.peak_slices)]
+        slices = [_closed(app, server, times.peak_slice, CLOSED_USERS) for _ in range(times.peak_slices)]
     return harness.spread(slices)["median"]
 
 
