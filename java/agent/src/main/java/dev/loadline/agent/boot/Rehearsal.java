@@ -54,7 +54,7 @@ public final class Rehearsal {
      * back, as a spool's is not: a hook that could not be taken out may write into it.
      */
     public static synchronized void run() {
-        if (done) {
+        if (done || !isProfiled(System.getProperty("java.vm.info"))) {
             return;
         }
         done = true;
@@ -84,6 +84,11 @@ public final class Rehearsal {
             Emit.SLOTS.remove();
             MethodProbes.forgetThread(); // it has the place to write as well
         }
+    }
+
+    /** Whether HotSpot has a compiler that goes by profiles: not with {@code -XX:TieredStopAtLevel=1}, nor with {@code -Xint}. */
+    static boolean isProfiled(String vmInfo) {
+        return vmInfo == null || !(vmInfo.contains("emulated-client") || vmInfo.startsWith("interpreted mode"));
     }
 
     /** Most of it over and over; now and then what is rare, but comes with the first events of a recording. */
