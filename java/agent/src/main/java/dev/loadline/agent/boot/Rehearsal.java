@@ -335,7 +335,9 @@ public final class Rehearsal {
                 StreamProbes.areHeardHere(of);
             }
         }
-        StreamProbes.answered(connection, 1); // a client's
+        ServerProbes.visitEnd(StreamProbes.visitBegin(connection, 1)); // of which nothing is known, or a client's
+        StreamProbes.headersWritten(connection, 1, "200", null, false);
+        StreamProbes.answered(connection, 1);
         StreamProbes.closed(connection, 1);
         ServerProbes.visitEnd(StreamProbes.headersRead(connection, 1, peer, "GET", null));
         ServerProbes.visitEnd(StreamProbes.headersRead(connection, 1, peer, "POST", "/rehearsal"));

@@ -41,9 +41,9 @@ public final class StreamProbes {
         return visit;
     }
 
-    /** What was read of a stream is about to be handled. @return for the visit's end */
+    /** What was read of a stream is about to be handled. @return for the visit's end; 0 of one that was asked before the recording */
     public static long visitBegin(Object connection, int stream) {
-        return ServerProbes.loopVisitBegin(key(connection, stream));
+        return isTold(connection) ? ServerProbes.loopVisitBegin(key(connection, stream)) : 0;
     }
 
     /**
@@ -54,7 +54,9 @@ public final class StreamProbes {
      * @param ends nothing comes behind them
      */
     public static void headersWritten(Object connection, int stream, CharSequence status, CharSequence grpcCode, boolean ends) {
-        ServerProbes.answersInPart(key(connection, stream), status(status, grpcCode), ends);
+        if (isTold(connection)) {
+            ServerProbes.answersInPart(key(connection, stream), status(status, grpcCode), ends);
+        }
     }
 
     /** 0 if headers, of which these are two, say nothing of it. */

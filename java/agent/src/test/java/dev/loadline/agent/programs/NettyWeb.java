@@ -39,6 +39,7 @@ import io.netty.handler.codec.http2.Http2ConnectionHandler;
 import io.netty.handler.codec.http2.Http2Exception;
 import io.netty.handler.codec.http2.Http2FrameAdapter;
 import io.netty.handler.codec.http2.Http2FrameCodecBuilder;
+import io.netty.handler.codec.http2.Http2FrameListener;
 import io.netty.handler.codec.http2.Http2FrameWriter;
 import io.netty.handler.codec.http2.Http2Headers;
 import io.netty.handler.codec.http2.Http2LifecycleManager;
@@ -227,12 +228,19 @@ public final class NettyWeb extends Program {
 
         @Override
         protected Http2ConnectionHandler build(Http2ConnectionDecoder decoder, Http2ConnectionEncoder encoder, Http2Settings settings) {
-            frameListener(new Http2FrameAdapter() {
+            Http2FrameListener answers = new Http2FrameAdapter() {
                 @Override
                 public void onHeadersRead(ChannelHandlerContext context, int stream, Http2Headers headers, int dependency, short weight,
                         boolean exclusive, int padding, boolean ends) {
                     answer(context, encoder, stream, headers.path().toString().replaceAll("[?].*", ""));
                     context.flush();
+                }
+            };
+            // As Vert.x does, which has another listener once it has read the client's settings, before its first request.
+            frameListener(new Http2FrameAdapter() {
+                @Override
+                public void onSettingsRead(ChannelHandlerContext context, Http2Settings settings) {
+                    decoder.frameListener(answers);
                 }
             });
             return new Http2ConnectionHandler(decoder, ownEncoder ? new OwnEncoder(encoder) : encoder, settings) { };

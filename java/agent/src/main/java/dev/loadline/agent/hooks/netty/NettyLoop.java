@@ -104,7 +104,7 @@ public final class NettyLoop implements Hook {
                         if (OURS.contains(handler.getClass())) {
                             channel.pipeline().remove(handler);
                         } else if (RecordedChannel.HTTP_2) {
-                            NumberedStreams.outOf(handler);
+                            NumberedStreams.outOf(handler, this);
                         }
                     }
                 }

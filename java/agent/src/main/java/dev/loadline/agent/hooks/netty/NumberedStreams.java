@@ -22,6 +22,7 @@ import io.netty.handler.codec.http2.Http2FrameListener;
 import io.netty.handler.codec.http2.Http2FrameListenerDecorator;
 import io.netty.handler.codec.http2.Http2FrameWriter;
 import io.netty.handler.codec.http2.Http2Headers;
+import io.netty.handler.codec.http2.Http2Settings;
 import io.netty.handler.codec.http2.Http2Stream;
 import io.netty.util.AsciiString;
 import java.util.Map;
@@ -36,14 +37,12 @@ final class NumberedStreams extends Http2ConnectionAdapter {
     private final Http2Connection connection;
     private final Http2ConnectionDecoder decoder;
     private final Http2ConnectionEncoder encoder;
-    private final Listener listener;
     private final Writer writer;
 
     private NumberedStreams(Http2ConnectionHandler codec, Http2ConnectionEncoder encoder) {
         connection = codec.connection();
         decoder = codec.decoder();
         this.encoder = encoder;
-        listener = new Listener(decoder.frameListener());
         writer = new Writer(encoder.frameWriter());
     }
 
@@ -54,7 +53,7 @@ final class NumberedStreams extends Http2ConnectionAdapter {
             return false;
         }
         try {
-            if (of(codec) == null && !into(codec, loop)) {
+            if (!(codec.decoder().frameListener() instanceof Listener) && !into(codec, loop)) {
                 loop.cannotHearStreams();
             }
         } catch (ReflectiveOperationException | RuntimeException | LinkageError otherVersion) {
@@ -64,31 +63,36 @@ final class NumberedStreams extends Http2ConnectionAdapter {
     }
 
     private static boolean into(Http2ConnectionHandler codec, NettyLoop loop) throws ReflectiveOperationException {
+        Http2ConnectionEncoder encoder = innermost(codec, loop);
+        if (!Fields.mayBeFinal() || !(encoder instanceof DefaultHttp2ConnectionEncoder) || codec.decoder().frameListener() == null) {
+            return false;
+        }
+        loop.open(DefaultHttp2ConnectionEncoder.class);
+        if (encoder.frameWriter() instanceof Writer) {
+            ((Writer) encoder.frameWriter()).streams().listen();
+        } else {
+            new NumberedStreams(codec, encoder).put();
+        }
+        return true;
+    }
+
+    /** Takes it out of a handler that has one. */
+    static void outOf(ChannelHandler handler, NettyLoop loop) throws ReflectiveOperationException {
+        if (handler instanceof Http2ConnectionHandler) {
+            Http2FrameWriter writer = innermost((Http2ConnectionHandler) handler, loop).frameWriter();
+            if (writer instanceof Writer) {
+                ((Writer) writer).streams().remove();
+            }
+        }
+    }
+
+    private static Http2ConnectionEncoder innermost(Http2ConnectionHandler codec, NettyLoop loop) throws ReflectiveOperationException {
         Http2ConnectionEncoder encoder = codec.encoder();
         while (encoder instanceof DecoratingHttp2ConnectionEncoder) {
             loop.open(DecoratingHttp2ConnectionEncoder.class);
             encoder = (Http2ConnectionEncoder) Fields.of(DecoratingHttp2ConnectionEncoder.class, "delegate").get(encoder);
         }
-        if (!Fields.mayBeFinal() || !(encoder instanceof DefaultHttp2ConnectionEncoder) || codec.decoder().frameListener() == null) {
-            return false;
-        }
-        loop.open(DefaultHttp2ConnectionEncoder.class);
-        new NumberedStreams(codec, encoder).put();
-        return true;
-    }
-
-    /** Takes it out of a handler that has one. */
-    static void outOf(ChannelHandler handler) throws ReflectiveOperationException {
-        NumberedStreams ours = handler instanceof Http2ConnectionHandler ? of((Http2ConnectionHandler) handler) : null;
-        if (ours != null) {
-            ours.remove();
-        }
-    }
-
-    /** That of a codec, or null. */
-    private static NumberedStreams of(Http2ConnectionHandler codec) {
-        Http2FrameListener listens = codec.decoder().frameListener();
-        return listens instanceof Listener ? ((Listener) listens).streams() : null;
+        return encoder;
     }
 
     /** How a call of gRPC's ended, as the last headers of a response say; null if it was none. Its headers can be read in their order alone. */
@@ -103,13 +107,20 @@ final class NumberedStreams extends Http2ConnectionAdapter {
 
     private void put() throws ReflectiveOperationException {
         Fields.replace(encoder, WRITER, encoder.frameWriter(), writer);
-        decoder.frameListener(listener);
+        listen();
         connection.addListener(this);
+    }
+
+    private void listen() {
+        decoder.frameListener(new Listener(decoder.frameListener()));
     }
 
     private void remove() throws ReflectiveOperationException {
         connection.removeListener(this);
-        decoder.frameListener(listener.owner());
+        Http2FrameListener listens = decoder.frameListener();
+        if (listens instanceof Listener) {
+            decoder.frameListener(((Listener) listens).owner());
+        }
         Fields.replace(encoder, WRITER, writer, writer.network);
     }
 
@@ -127,8 +138,13 @@ final class NumberedStreams extends Http2ConnectionAdapter {
             return listener;
         }
 
-        NumberedStreams streams() {
-            return NumberedStreams.this;
+        /** Vert.x puts another in its place then, before the first request is read. */
+        @Override
+        public void onSettingsRead(ChannelHandlerContext context, Http2Settings settings) throws Http2Exception {
+            super.onSettingsRead(context, settings);
+            if (!(decoder.frameListener() instanceof Listener)) {
+                listen();
+            }
         }
 
         @Override
@@ -173,6 +189,10 @@ final class NumberedStreams extends Http2ConnectionAdapter {
         Writer(Http2FrameWriter network) {
             super(network);
             this.network = network;
+        }
+
+        NumberedStreams streams() {
+            return NumberedStreams.this;
         }
 
         @Override
