@@ -57,6 +57,17 @@ class NettyIT {
         }
     }
 
+    /** Of Reactor Netty's first request nothing was told, nor of its handshakes. */
+    @ParameterizedTest
+    @CsvSource({"START, TLSv1.3", "HOOKS, TLSv1.2", "HOOKS, TLSv1.3"})
+    void a_channel_of_which_others_hear_late_is_told_from_its_first_byte(Way way, String tls) throws Exception {
+        try (Target target = WebTarget.start(NettyWeb.class, tls, way.options()); TestRecorder recorder = way.recorder()) {
+            TwoClients told = TwoClients.visit(Integer.parseInt(target.tell("held")), target, recorder, "200 /hello?x=1", "202 /later");
+            assertEquals(List.of("GET /hello", "GET /later"), told.full.texts(Type.REQUEST));
+            assertEquals(List.of("GET /hello"), told.resumed.texts(Type.REQUEST));
+        }
+    }
+
     /** A server that was there before the recording, with a connection, is as it was afterwards, and can be recorded again. */
     @Test
     void hooks_leave_nothing_behind() throws Exception {

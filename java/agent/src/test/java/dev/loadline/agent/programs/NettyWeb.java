@@ -53,6 +53,7 @@ import io.netty.handler.ssl.ApplicationProtocolNames;
 import io.netty.handler.ssl.ApplicationProtocolNegotiationHandler;
 import io.netty.handler.ssl.SslContext;
 import io.netty.handler.ssl.SslContextBuilder;
+import io.netty.handler.ssl.SslHandshakeCompletionEvent;
 import io.netty.handler.ssl.SslProvider;
 import io.netty.util.AsciiString;
 import java.io.FileInputStream;
@@ -86,7 +87,7 @@ import reactor.core.scheduler.Schedulers;
 /**
  * Netty with HTTPS on a free port, HTTP/2 for those who want it. System properties: web.tls, web.keystore. Told {@code handlers}, it
  * says what its pipelines have; {@code first-bytes} starts one without TLS that looks at a client's first bytes before it has a codec,
- * {@code streams} one whose streams of HTTP/2 have no channels.
+ * {@code streams} one whose streams of HTTP/2 have no channels, {@code held} one whose handlers hear of a channel late.
  */
 public final class NettyWeb extends Program {
     private static final char[] PASSWORD = "changeit".toCharArray();
@@ -115,7 +116,7 @@ public final class NettyWeb extends Program {
         if (command.equals("cleartext")) {
             return start(NettyWeb::beginInEither);
         }
-        if (!Set.of("start", "asked", "streams", "own-encoder").contains(command)) {
+        if (!Set.of("start", "asked", "streams", "own-encoder", "held").contains(command)) {
             throw new IllegalArgumentException(command);
         }
         KeyStore keys = KeyStore.getInstance("PKCS12");
@@ -131,6 +132,9 @@ public final class NettyWeb extends Program {
                         ApplicationProtocolConfig.SelectedListenerFailureBehavior.ACCEPT,
                         ApplicationProtocolNames.HTTP_2, ApplicationProtocolNames.HTTP_1_1))
                 .build();
+        if (command.equals("held")) {
+            return start(channel -> channel.pipeline().addLast(new Negotiated("start")).addFirst(tls.newHandler(channel.alloc()), new UntilShaken()));
+        }
         return start(channel -> channel.pipeline().addLast(tls.newHandler(channel.alloc()), new Negotiated(command)));
     }
 
@@ -164,6 +168,22 @@ public final class NettyWeb extends Program {
             context.pipeline().addLast(new HttpRequestDecoder(), new HttpResponseEncoder(), new HttpObjectAggregator(LONGEST), new Pages());
             context.fireChannelRead(read);
             context.pipeline().remove(this);
+        }
+    }
+
+    /** As in Reactor Netty: what is behind hears of the channel when its handshake is over. */
+    private static final class UntilShaken extends ChannelInboundHandlerAdapter {
+        @Override
+        public void channelActive(ChannelHandlerContext context) {
+            context.read();
+        }
+
+        @Override
+        public void userEventTriggered(ChannelHandlerContext context, Object event) {
+            if (event instanceof SslHandshakeCompletionEvent) {
+                context.fireChannelActive();
+            }
+            context.fireUserEventTriggered(event);
         }
     }
 

@@ -25,7 +25,11 @@ public final class TwoClients {
 
     /** @param pages what the first asks for, each a status and a path; the second asks for {@code /hello} */
     public static TwoClients visit(Target target, TestRecorder recorder, String... pages) throws Exception {
-        int port = Integer.parseInt(target.tell("start"));
+        return visit(Integer.parseInt(target.tell("start")), target, recorder, pages);
+    }
+
+    /** The same of the program's server on this port. */
+    public static TwoClients visit(int port, Target target, TestRecorder recorder, String... pages) throws Exception {
         recorder.record(target.pid());
         SSLContext context = HttpsClient.newContext();
         HttpsClient first = new HttpsClient(context, port);

@@ -30,15 +30,27 @@ final class RecordedChannel extends ChannelInboundHandlerAdapter {
         this.loop = loop;
     }
 
+    /** What comes before it may keep to itself that the channel is active, as Reactor Netty does until the handshake is over. */
+    @Override
+    public void channelRegistered(ChannelHandlerContext context) {
+        beFirst(context);
+        context.fireChannelRegistered();
+    }
+
     @Override
     public void channelActive(ChannelHandlerContext context) {
         ServerProbes.connectionOpen(context.channel(), context.channel().remoteAddress());
+        beFirst(context);
+        context.fireChannelActive();
+    }
+
+    /** If what initialized the channel has put something before, another takes over, in front of that. */
+    private void beFirst(ChannelHandlerContext context) {
         ChannelPipeline pipeline = context.pipeline();
-        if (pipeline.firstContext() != context) { // what initialized it has put something before
+        if (pipeline.firstContext() != context) {
             pipeline.addFirst(new RecordedChannel(loop));
             pipeline.remove(this);
         }
-        context.fireChannelActive();
     }
 
     @Override
