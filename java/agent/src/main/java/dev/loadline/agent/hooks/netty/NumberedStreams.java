@@ -78,11 +78,17 @@ final class NumberedStreams extends Http2ConnectionAdapter {
 
     /** Takes it out of a handler that has one. */
     static void outOf(ChannelHandler handler, NettyLoop loop) throws ReflectiveOperationException {
-        if (handler instanceof Http2ConnectionHandler) {
-            Http2FrameWriter writer = innermost((Http2ConnectionHandler) handler, loop).frameWriter();
-            if (writer instanceof Writer) {
-                ((Writer) writer).streams().remove();
-            }
+        if (!(handler instanceof Http2ConnectionHandler)) {
+            return;
+        }
+        Http2FrameWriter writer;
+        try {
+            writer = innermost((Http2ConnectionHandler) handler, loop).frameWriter();
+        } catch (ReflectiveOperationException | RuntimeException otherVersion) {
+            return; // nor could one be put there
+        }
+        if (writer instanceof Writer) {
+            ((Writer) writer).streams().remove();
         }
     }
 
