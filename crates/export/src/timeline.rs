@@ -13,7 +13,7 @@ use std::collections::HashMap;
 use anyhow::{Result, bail};
 use loadline_trace::Trace;
 use loadline_trace::duckdb::arrow::array::{Array, Float64Array, Int64Array, StringArray};
-use loadline_trace::tables::names;
+use loadline_trace::tables::{IS_CONNECTION, names};
 
 use crate::Progress;
 use crate::scratch::{Scratch, column};
@@ -51,7 +51,9 @@ pub const OUTCOMES: [&str; 5] = ["acquired", "notified", "timeout", "unparked", 
 const VM_KINDS: &str = "('gc', 'safepoint')";
 /// Name of a span, in SQL. A connection is named after its peer, and there may be a million of them: none has a name here, but for
 /// what it is.
-const SPAN_NAME: &str = "if(kind = 'connection', if(regexp_matches(name, '^stream( |$)'), 'stream', 'connection'), name)";
+fn span_name() -> String {
+    format!("if({IS_CONNECTION}, 'connection', if(kind = 'connection', 'stream', name))")
+}
 
 /// Whose names a code stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -289,7 +291,7 @@ impl Timeline {
         };
         let span_name = name(
             &format!("'span' || {span_kind}"),
-            &SPAN_NAME
+            &span_name()
                 .replace("name", "s.name")
                 .replace("kind", "s.kind"),
         );
@@ -457,11 +459,12 @@ fn threads(scratch: &Scratch) -> Result<Vec<Thread>> {
 /// Makes the table `x_names` (domain, name, code) and reads it.
 fn dictionary(scratch: &Scratch) -> Result<HashMap<Domain, Vec<String>>> {
     let span_kind = code_of(&SPAN_KINDS, "kind");
+    let span_name = span_name();
     scratch.db.execute_batch(&format!(
         "CREATE TEMP TABLE x_names AS
          SELECT domain, name, row_number() OVER (PARTITION BY domain ORDER BY n DESC, name) AS code
          FROM (SELECT domain, name, sum(n) AS n FROM (
-            SELECT 'span' || {span_kind} AS domain, {SPAN_NAME} AS name, count(*) AS n FROM spans GROUP BY ALL
+            SELECT 'span' || {span_kind} AS domain, {span_name} AS name, count(*) AS n FROM spans GROUP BY ALL
             UNION ALL SELECT 'class', class, count(*) FROM waits GROUP BY ALL
             UNION ALL SELECT 'syscall', name, count(*) FROM syscalls GROUP BY ALL
             UNION ALL SELECT 'syscall', syscall, count(*) FROM states GROUP BY ALL

@@ -90,7 +90,7 @@ const CHURN: &str = "
     var server = new java.net.ServerSocket(0, 50, java.net.InetAddress.getLoopbackAddress());
     var open = new java.util.ArrayDeque<java.net.Socket[]>();
     System.out.println(\"ready\");
-    for (int i = 0; i < 300; i++) {
+    for (int i = 0; i < 600; i++) {
         var client = new java.net.Socket(server.getInetAddress(), server.getLocalPort());
         open.add(new java.net.Socket[] {client, server.accept()});
         if (open.size() > 120) {
@@ -125,7 +125,11 @@ fn connections_that_live_for_a_second_have_their_peer_and_their_end() {
         let mut said = String::new();
         let mut from = BufReader::new(jvm.child.stdout.as_mut().expect("piped"));
         while !said.ends_with("over\n") {
-            from.read_line(&mut said).expect("a line");
+            assert_ne!(
+                from.read_line(&mut said).expect("a line"),
+                0,
+                "it has ended"
+            );
         }
 
         let (mut peers, mut ends) = (HashMap::new(), HashMap::new());

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::io::{self, BufRead, BufReader};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use loadline_trace::spool::procfs::{FdSeen, Line};
 
@@ -16,6 +16,9 @@ use crate::sys::{now_ns, thread_cpu_ns, thread_cpu_since};
 const TABLES: [&str; 4] = ["tcp6", "tcp", "udp6", "udp"];
 /// Of the time of a CPU, one part in so many may go into reading them.
 const TABLES_SHARE: u32 = 500;
+
+/// The most that a thread which closes a connection may need from one to the other, unless it has to wait for a CPU.
+const IN_BETWEEN: Duration = Duration::from_millis(2);
 
 /// Reads descriptors, and tells what changed.
 pub struct Fds {
@@ -98,14 +101,33 @@ impl Fds {
             return Vec::new();
         };
         let still: HashMap<i32, &str> = links.iter().map(|(fd, l)| (*fd, l.as_str())).collect();
+        let mut gone: Vec<(i32, u64)> = self
+            .open
+            .values()
+            .filter(|f| still.get(&f.fd) != Some(&f.link.as_str()))
+            .filter_map(|f| Some((f.fd, parse::socket_inode(&f.link)?)))
+            .collect();
+        let mut known = HashMap::new();
+        let mut ask = |gone: &mut Vec<(i32, u64)>| {
+            gone.retain(|(fd, inode)| match asked(*inode) {
+                Some(end) => {
+                    known.insert(*fd, end);
+                    false
+                }
+                None => true,
+            });
+        };
+        ask(&mut gone);
+        if !gone.is_empty() {
+            // Its descriptor goes first, then the connection.
+            std::thread::sleep(IN_BETWEEN);
+            ask(&mut gone);
+        }
         let looked = self.looked;
         let mut with_whom = Vec::new();
         let mut ends = Vec::new();
         self.open.retain(|fd, seen| {
-            if still.get(fd) == Some(&seen.link.as_str()) {
-                return true;
-            }
-            let Some(end) = parse::socket_inode(&seen.link).and_then(asked) else {
+            let Some(end) = known.get(fd) else {
                 return true;
             };
             if seen.remote.is_none() {
@@ -407,7 +429,7 @@ mod tests {
         let fd = client.as_raw_fd();
         let inode = inode_behind(std::process::id() as i32, fd).expect("a socket");
         let link = format!("socket:[{inode}]"); // another test may get the descriptor
-        fds.next = Instant::now() + std::time::Duration::from_secs(60); // tables are too dear
+        fds.next = Instant::now() + Duration::from_secs(60); // tables are too dear
         fds.changes();
         drop(client);
         let (mut has_peer, mut ends) = (false, Vec::new());
