@@ -2,7 +2,10 @@
 
 mod common;
 
-use common::{Jvm, alone, java_program, jdks, kernel_level_or_skip, run_ok, scratch, sql, text};
+use common::{
+    Jvm, alone, compiled_program, java_program, jdks, kernel_level_or_skip, run_ok, scratch, sql,
+    text,
+};
 use loadline_trace::Trace;
 
 #[test]
@@ -23,18 +26,20 @@ fn running_time_is_the_cpu_time_of_the_process_and_states_have_no_gaps() {
         "3000",
     ]);
     let stdout = String::from_utf8_lossy(&recorded.stdout).into_owned();
-    let cpu_ns: f64 = stdout
+    let (cpu_ns, until) = stdout
         .lines()
-        .find_map(|l| l.strip_prefix("cpu_ns "))
-        .unwrap_or_else(|| panic!("no cpu_ns line in:\n{}", text(&recorded)))
-        .parse()
-        .expect("a number");
+        .find_map(|l| l.strip_prefix("cpu_ns ")?.split_once(' '))
+        .unwrap_or_else(|| panic!("no cpu_ns line in:\n{}", text(&recorded)));
+    let cpu_ns: f64 = cpu_ns.parse().expect("a number");
+    let until: i64 = until.parse().expect("a time");
     let trace = Trace::open(out.as_ref()).expect("a finished trace");
     assert_eq!(trace.meta.lost(), 0, "{:?}", trace.meta.losses);
 
     let running: f64 = sql(
         &trace,
-        "SELECT sum(end_ns - begin_ns)::DOUBLE FROM states WHERE state = 'running'",
+        &format!(
+            "SELECT sum(least(end_ns, {until}) - begin_ns)::DOUBLE FROM states WHERE state = 'running' AND begin_ns < {until}"
+        ),
     );
     let off = (running - cpu_ns).abs() / cpu_ns;
     assert!(
@@ -224,11 +229,14 @@ fn the_tables_are_plain_parquet_that_duckdb_reads_without_us() {
 fn what_the_jvm_does_itself_and_what_is_allocated_is_told_on_request() {
     let _alone = alone();
     for (version, home) in jdks() {
-        let (_dir, out) = scratch();
+        let (dir, out) = scratch();
         let java = home.join("bin/java").display().to_string();
-        let program = java_program("Inside");
+        // Apart, as what the compiler allocates spends the samples' CPU time.
+        let classes = compiled_program(&home, "Inside", dir.path());
         let asked = ["--vm", "all", "--allocations", "64k"];
-        let command = ["-o", &out, "--", &java, "-Xmx256m", &program];
+        let command = [
+            "-o", &out, "--", &java, "-Xmx256m", "-cp", &classes, "Inside",
+        ];
         run_ok(&[&["record"], &asked[..], &command[..]].concat());
         let trace = Trace::open(out.as_ref()).expect("a finished trace");
         let has_kernel = trace.meta.has("kernel");

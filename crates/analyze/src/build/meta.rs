@@ -87,7 +87,7 @@ fn describe_target(meta: &mut Meta, header: &agent::Header) {
     }
     if header.spared_allocations > 0 {
         meta.notes.push(format!(
-            "{} samples of allocations were left out, so that they take no more than 0.5% of a CPU: those after them on the same threads stand for their bytes; with a larger --allocations fewer are",
+            "{} samples of allocations were left out, so that they take no more than 0.5% of a CPU: those after them on the same threads, where there are any, stand for their bytes; with a larger --allocations fewer are",
             header.spared_allocations
         ));
     }

@@ -90,6 +90,16 @@ pub fn java_program(name: &str) -> String {
         .to_string()
 }
 
+/// The class path with that program's classes, where the compiler is not to run in the JVM that is recorded.
+pub fn compiled_program(home: &Path, name: &str, into: &Path) -> String {
+    let classes = into.join("classes");
+    let mut compiler = Command::new(home.join("bin/javac"));
+    compiler.arg("-d").arg(&classes).arg(java_program(name));
+    let status = compiler.status().expect("javac starts");
+    assert!(status.success(), "{name} compiles");
+    classes.display().to_string()
+}
+
 /// A JVM of ours that is killed with the test.
 pub struct Jvm {
     pub child: Child,

@@ -1,6 +1,6 @@
 import java.lang.management.ManagementFactory;
 
-/** Computes on N threads for a time, then prints the CPU time that the whole process has used, in ns. */
+/** Computes on N threads for a time, then prints the CPU time that the whole process has used, and up to when, in ns. */
 public class Compute {
     static volatile double sink;
 
@@ -21,6 +21,6 @@ public class Compute {
         }
         for (Thread t : all) t.join();
         var os = (com.sun.management.OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
-        System.out.println("cpu_ns " + os.getProcessCpuTime());
+        System.out.println("cpu_ns " + os.getProcessCpuTime() + " " + System.nanoTime());
     }
 }

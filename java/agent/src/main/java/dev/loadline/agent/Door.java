@@ -11,6 +11,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.PosixFilePermissions;
 
 /**
@@ -23,6 +24,7 @@ import java.nio.file.attribute.PosixFilePermissions;
  */
 final class Door {
     private static final String DOOR = "door";
+    private static final String UNOPENED = DOOR + ".new";
     private static final int LONGEST = 4_096;
 
     private final Instrumentation instrumentation;
@@ -50,7 +52,10 @@ final class Door {
                 return;
             }
             Runtime.getRuntime().addShutdownHook(new Thread(null, this::remove, "loadline door's end", 0, false));
-            server.bind(UnixDomainSocketAddress.of(door));
+            // A bound socket refuses callers until it listens, so it is moved to its place when it does.
+            Path unopened = folder.resolve(UNOPENED);
+            server.bind(UnixDomainSocketAddress.of(unopened));
+            Files.move(unopened, door, StandardCopyOption.ATOMIC_MOVE);
             for (;;) {
                 SocketChannel caller = server.accept();
                 // A caller that says nothing keeps no other waiting.
@@ -75,7 +80,7 @@ final class Door {
         if (!ours || isServed(door)) {
             return false;
         }
-        Files.deleteIfExists(door);
+        empty(folder);
         return true;
     }
 
@@ -88,9 +93,14 @@ final class Door {
         }
     }
 
+    private static void empty(Path folder) throws IOException {
+        Files.deleteIfExists(folder.resolve(DOOR));
+        Files.deleteIfExists(folder.resolve(UNOPENED)); // of a JVM that ended as it opened
+    }
+
     private void remove() {
         try {
-            Files.deleteIfExists(door);
+            empty(folder);
             Files.deleteIfExists(folder);
         } catch (IOException left) {
             return; // a folder that is empty or whose socket is dead: the next JVM with this id takes it

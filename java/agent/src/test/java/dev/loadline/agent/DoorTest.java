@@ -35,8 +35,10 @@ class DoorTest {
             assertTrue(Files.exists(door, LinkOption.NOFOLLOW_LINKS));
         }
         assertTrue(Files.exists(door, LinkOption.NOFOLLOW_LINKS), "a closed socket stays");
+        Path unopened = Files.createFile(folder.resolve("door.new"));
         assertTrue(Door.prepare(folder));
         assertFalse(Files.exists(door, LinkOption.NOFOLLOW_LINKS));
+        assertFalse(Files.exists(unopened, LinkOption.NOFOLLOW_LINKS), "it would be in the way");
     }
 
     @Test
