@@ -82,7 +82,7 @@ pub fn build_within(
     let strings: Strings = texts.into_iter().map(|(id, s)| (id, s.into())).collect();
     let mounts = Mounts::new(said.events(), &mut threads, begin, end);
     let heard = hear(&said, &threads, &mounts, limits, &strings, room);
-    let (mut waits, pauses, spans) = (heard.waits, heard.pauses, heard.spans);
+    let (mut waits, pauses, mut spans) = (heard.waits, heard.pauses, heard.spans);
     let (mut samples, mut objects) = (heard.samples, heard.objects);
     let text = |id| strings.get(&id).cloned();
     let mut stacks = stacks::rows(
@@ -161,6 +161,9 @@ pub fn build_within(
     };
     breakdown::rows(&spans, &doings, room, |row| breakdown.push(row))?;
     out.end(breakdown)?;
+    if meta.has("kernel") {
+        spans.methods.time(&states);
+    }
     drop(states);
     progress(0.9, "writing");
     let mut calls = Sorter::new(room, |(r, _): &(Record, u32)| syscalls::begin(r, limits));

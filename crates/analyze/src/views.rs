@@ -200,7 +200,7 @@ pub const ALL: [View; 23] = [
     },
     View {
         name: "call_tree",
-        doc: "A path of recorded methods (--methods), all invocations through it together: stack (stacks.id), parent (its caller's path), depth, method, path (null below 64 callers), invocations, threw (ended by an exception), wall_ns, self_ns (without those below), min_ns, max_ns, cpu_ns, self_cpu_ns (null without --method-cpu), below (recorded invocations below it), left_out (calls left out in it and below).",
+        doc: "A path of recorded methods (--methods), all invocations through it together: stack (stacks.id), parent (its caller's path), depth, method, path (null below 64 callers), invocations, threw (ended by an exception), wall_ns, self_ns (without those below), min_ns, max_ns, cpu_ns, self_cpu_ns (null if that of any is not known: without the kernel level and --method-cpu, or where records were lost), below (recorded invocations below it), left_out (calls left out in it and below).",
         example: "SELECT repeat('  ', depth) || method AS method, invocations, ms(wall_ns) AS wall, ms(self_ns) AS self, ms(cpu_ns) AS cpu FROM call_tree WHERE wall_ns > (SELECT max(wall_ns) FROM call_tree) / 100 ORDER BY path LIMIT 40",
         sql: include_str!("views/call_tree.sql"),
     },

@@ -1,9 +1,10 @@
 //! Invocations of methods in a recording whose every record is known.
 
-use loadline_analyze::testing::Recording;
+use loadline_analyze::testing::{KernelSpool, Recording};
 use loadline_analyze::{build, views};
 use loadline_trace::Trace;
 use loadline_trace::spool::agent::{kind as ev, method};
+use loadline_trace::spool::kernel::{LEFT_BLOCKED, LEFT_RUNNABLE};
 
 /// `b` of a record: depth, CPU time, and whether an exception ended it.
 fn how(depth: u64, cpu: Option<u64>, threw: bool) -> u64 {
@@ -14,7 +15,7 @@ fn how(depth: u64, cpu: Option<u64>, threw: bool) -> u64 {
         | u64::from(threw) << method::THREW_SHIFT
 }
 
-/// A recording from 1000 to 2000 of (thread, end, duration, depth, name).
+/// A recording from 1000 to 2000 of (thread, end, duration, depth, name), whose CPU time is half of the duration.
 fn built(
     calls: &[(u32, i64, u64, u64, &str)],
     more: &dyn Fn(&mut Recording),
@@ -66,14 +67,20 @@ fn calls_lie_in_who_made_them_whatever_other_threads_do() {
     let (_dir, trace) = built(&calls, &|r| {
         r.agent
             .event(11, 1400, ev::METHOD_LEFT_OUT, 7, 0, "a.B.outer()");
-        r.agent
-            .event(11, 1400, ev::METHOD, 40, how(0, None, true), "a.B.outer()");
+        r.agent.event(
+            11,
+            1400,
+            ev::METHOD,
+            40,
+            how(0, Some(20), true),
+            "a.B.outer()",
+        );
     });
     assert_eq!(
         rows(&trace, TREE),
         [
             "a.B.leaf() 1 5 5 2 2 5 5 0 0",
-            "a.B.outer() 3 200 150 80 55 40 100 3 7",
+            "a.B.outer() 3 200 150 100 75 40 100 3 7",
             "a.B.outer() > a.B.inner() 1 40 20 20 10 40 40 1 0",
             "a.B.outer() > a.B.inner() > a.B.leaf() 1 20 20 10 10 20 20 0 0",
             "a.B.outer() > a.B.leaf() 1 10 10 5 5 10 10 0 0",
@@ -148,4 +155,59 @@ fn an_outermost_call_lies_in_the_request_that_made_it() {
         parents,
         ["a.B.filter() -", "a.B.outer() request connection"]
     );
+}
+
+#[test]
+fn the_kernel_says_the_cpu_time_that_no_clock_was_read_for() {
+    let calls = [
+        (1140, 20, 2, "a.B.leaf()"),
+        (1160, 50, 1, "a.B.inner()"),
+        (1270, 10, 1, "a.B.leaf()"),
+        (1300, 195, 0, "a.B.outer()"),
+        (1420, 40, 0, "a.B.outer()"),
+    ];
+    let clockless = |r: &mut Recording| {
+        for (end, duration, depth, name) in calls {
+            r.agent
+                .event(11, end, ev::METHOD, duration, how(depth, None, false), name);
+        }
+    };
+    let (_dir, trace) = built(&[], &|r| {
+        clockless(r);
+        let mut k = KernelSpool::default();
+        k.switch(1100, 0, 0, LEFT_RUNNABLE, 11)
+            .switch(1150, 0, 11, LEFT_BLOCKED, 0)
+            .waking(1200, 11, 12)
+            .switch(1250, 0, 0, LEFT_RUNNABLE, 11)
+            .switch(1410, 0, 11, LEFT_BLOCKED, 0);
+        r.kernel = vec![k];
+    });
+    assert_eq!(
+        rows(&trace, TREE),
+        [
+            "a.B.outer() 2 235 175 125 75 40 195 3 0",
+            "a.B.outer() > a.B.inner() 1 50 30 40 20 50 50 1 0",
+            "a.B.outer() > a.B.inner() > a.B.leaf() 1 20 20 20 20 20 20 0 0",
+            "a.B.outer() > a.B.leaf() 1 10 10 10 10 10 10 0 0",
+        ]
+    );
+    let told = "SELECT concat_ws(' ', s.begin_ns, s.cpu_ns, c.cpu_ns) FROM spans s JOIN calls c ON c.span = s.id ORDER BY s.begin_ns";
+    assert_eq!(
+        rows(&trace, told),
+        [
+            "1105 95 95",
+            "1110 40 40",
+            "1120 20 20",
+            "1260 10 10",
+            "1380 30 30"
+        ]
+    );
+
+    // Without records of the scheduler only the call whose clock was read has one, and its path's sum is not known.
+    let (_dir, trace) = built(&[(11, 1500, 40, 0, "a.B.outer()")], &clockless);
+    let known = "SELECT concat_ws(' ', begin_ns, cpu_ns) FROM calls WHERE cpu_ns IS NOT NULL";
+    assert_eq!(rows(&trace, known), ["1460 20"]);
+    let sums =
+        "SELECT concat_ws(' ', method, cpu_ns, self_cpu_ns) FROM call_tree ORDER BY path LIMIT 1";
+    assert_eq!(rows(&trace, sums), ["a.B.outer()"]);
 }

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Jvm, alone, java_program, run, run_ok, scratch, text};
+use common::{Jvm, alone, java_program, jdks, kernel_level_or_skip, run, run_ok, scratch, text};
 use loadline_trace::Trace;
 
 /// Filters of the program's methods but its `main`, which is not over within any recording.
@@ -189,5 +189,56 @@ fn filters_that_take_nothing_are_refused() {
         let out = run(&line);
         assert_eq!(out.status.code(), Some(2), "{args:?}: {}", text(&out));
         assert!(text(&out).contains(says), "{args:?}: {}", text(&out));
+    }
+}
+
+#[test]
+fn the_kernel_level_tells_the_cpu_time_of_invocations() {
+    if !kernel_level_or_skip("the_kernel_level_tells_the_cpu_time_of_invocations") {
+        return;
+    }
+    let _alone = alone();
+    for (version, home) in jdks() {
+        let (_dir, out) = scratch();
+        let java = home.join("bin/java").display().to_string();
+        let asked = [
+            "--methods",
+            "Naps",
+            "--methods",
+            "!Naps.main",
+            "--methods",
+            "!Naps.lambda$*",
+        ];
+        let command = ["-o", &out, "--", &java, &java_program("Naps")];
+        let done = run_ok(&[&["record"], &asked[..], &command[..]].concat());
+        let stdout = String::from_utf8_lossy(&done.stdout).into_owned();
+        let truth = stdout.lines().find_map(|l| l.strip_prefix("cpu_ns "));
+        let truth: f64 = truth.expect("its time").parse().expect("a number");
+        let trace = Trace::open(out.as_ref()).expect("a finished trace");
+        let db = loadline_analyze::views::open(&trace).expect("views");
+        let of = |path: &str| -> (i64, f64, f64) {
+            let found = db.query_row(
+                "SELECT invocations, wall_ns::DOUBLE, cpu_ns::DOUBLE FROM call_tree WHERE path = ?",
+                [path],
+                |r| Ok((r.get(0)?, r.get(1)?, r.get(2)?)),
+            );
+            found.unwrap_or_else(|e| panic!("JDK {version}, {path}: {e}, {:?}", trace.meta.losses))
+        };
+        let (_, _, cpu) = of("Naps.platform()");
+        let off = cpu / truth - 1.0;
+        assert!(off.abs() < 0.05, "JDK {version}: {cpu} of {truth} ns");
+        for outer in ["platform", "virtual"]
+            .iter()
+            .take(if version < 21 { 1 } else { 2 })
+        {
+            let (naps, slept, awake) = of(&format!("Naps.{outer}() > Naps.nap()"));
+            let (works, wall, worked) = of(&format!("Naps.{outer}() > Naps.work()"));
+            assert_eq!((naps, works), (20, 20));
+            assert!(awake < 0.2 * slept, "{outer}: {awake} of {slept} ns asleep");
+            assert!(
+                worked > 0.5 * wall && worked <= wall,
+                "{outer}: {worked} of {wall} ns at work"
+            );
+        }
     }
 }

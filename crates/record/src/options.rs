@@ -106,7 +106,7 @@ pub struct Methods {
     pub filters: Vec<String>,
     /// Filters of threads; none: all.
     pub threads: Vec<String>,
-    /// Whether an invocation has its CPU time.
+    /// Whether an invocation has its CPU time without the kernel level too, with which it always has.
     pub cpu: bool,
     /// Shorter invocations are only counted.
     pub shortest: Duration,

@@ -61,6 +61,7 @@ pub fn new_agent(
     dir: &TraceDir,
     subject: Option<&Subject>,
     levels: u32,
+    has_kernel: bool,
 ) -> Result<(AgentSpool, Place)> {
     let target = subject.map(|s| &s.target);
     let place = Place::of(target, &o.agent, dir.raw())?;
@@ -73,7 +74,8 @@ pub fn new_agent(
     let asked = Asked {
         levels,
         methods: &filters,
-        method_cpu: methods.cpu,
+        // The kernel's records say it too, and cost an invocation nothing.
+        method_cpu: methods.cpu && !has_kernel,
         method_shortest_ns: methods.shortest.as_nanos() as u64,
         ring: o.flight.is_some(),
         mode: o.redefinition.mode(),

@@ -138,6 +138,7 @@ impl<'a> Recording<'a> {
             })
             .collect();
         let kernel = load_kernel(o, storage, &mut levels)?;
+        let has_kernel = levels.get("kernel").is_some_and(|l| l.recorded);
         let mut rings = Vec::new();
         if let Some(kernel) = &kernel {
             let (maps, size) = kernel.rings();
@@ -153,7 +154,7 @@ impl<'a> Recording<'a> {
         let (agent, place) = match o.levels.of_agent() {
             0 => (None, None),
             bits => {
-                let (spool, place) = new_agent(o, &dir, subject.as_ref(), bits)?;
+                let (spool, place) = new_agent(o, &dir, subject.as_ref(), bits, has_kernel)?;
                 (Some(Arc::new(spool)), Some(place))
             }
         };
@@ -215,6 +216,10 @@ impl<'a> Recording<'a> {
         {
             self.kernel = None;
             without_kernel(&mut self.session.levels, why)?;
+            if self.options.methods.as_ref().is_some_and(|m| m.cpu) {
+                let untold = "CPU time of methods is not recorded: the kernel level was to tell it, and could not begin";
+                self.session.notes.push(untold.into());
+            }
         }
         let threads = self.watcher.begin().map_err(io(self.dir.raw().procfs()))?;
         if let Some(counting) = &self.options.counters {

@@ -173,7 +173,7 @@ table! {
         complete: bool,
         /// True if it was still open when the recording ended, or was cut off by a crash: `end_ns` is that moment.
         open: bool,
-        /// CPU time of its thread in it, where that was measured: of methods with --method-cpu.
+        /// CPU time of its thread in it, where that is known: of methods with the kernel level or --method-cpu.
         cpu_ns: Option<i64>,
     }
 }
@@ -187,7 +187,7 @@ table! {
         begin_ns: i64,
         /// How long it took.
         wall_ns: i64,
-        /// CPU time of its thread in it; null without --method-cpu, and of virtual threads.
+        /// CPU time of its thread in it: from when the kernel let it run, or, without the kernel level, from the thread's clock (--method-cpu; not of virtual threads). Else null.
         cpu_ns: Option<i64>,
         /// The recorded methods that it was called through, itself the innermost (`stacks.id`).
         stack: i64,

@@ -129,7 +129,7 @@ pub struct Args {
     /// With --methods: on these threads only, by name: http-*, !batch-*; in order too
     #[arg(long, value_name = "FILTER", value_parser = parse_thread_filter, requires = "methods")]
     method_threads: Vec<String>,
-    /// With --methods: also the CPU time of each invocation
+    /// With --methods and without the kernel level, which tells it anyway: also the CPU time of each invocation
     #[arg(long, requires = "methods")]
     method_cpu: bool,
     /// With --methods: only count invocations that are shorter than this

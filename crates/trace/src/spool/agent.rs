@@ -153,7 +153,7 @@ pub struct Asked<'a> {
     pub vm_log: u64,
     /// Filters of methods and threads, and classes, as the header has them, in [`at::METHODS_TEXT`] bytes at most; empty: no methods.
     pub methods: &'a str,
-    /// Whether invocations have their CPU time.
+    /// Whether the thread's clock is read where invocations begin and end.
     pub method_cpu: bool,
     /// Invocations that are shorter are counted only, in ns.
     pub method_shortest_ns: u64,

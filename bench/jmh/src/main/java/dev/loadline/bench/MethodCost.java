@@ -57,6 +57,14 @@ public class MethodCost {
         return value;
     }
 
+    /** What of a recorded one is the machine's clock. */
+    @Benchmark
+    public long clocks() {
+        long begin = System.nanoTime();
+        value = Plain.step(value);
+        return System.nanoTime() - begin;
+    }
+
     /** One invocation. */
     @Benchmark
     public long invocation() {
