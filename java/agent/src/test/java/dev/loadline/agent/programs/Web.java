@@ -90,6 +90,10 @@ public final class Web extends Program {
         connector.addUpgradeProtocol(new Http2Protocol());
         tomcat.setBaseDir(System.getProperty("java.io.tmpdir"));
         tomcat.setConnector(connector);
+        Connector plain = new Connector(); // as distributions have one, whose requests pass the same pipeline
+        plain.setPort(0);
+        plain.setProperty("address", "127.0.0.1");
+        tomcat.getService().addConnector(plain);
         Context context = tomcat.addContext("", null);
         add(context, "hello", new Hello());
         add(context, "later", new Later());

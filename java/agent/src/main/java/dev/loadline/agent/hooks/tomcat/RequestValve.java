@@ -6,18 +6,26 @@ import jakarta.servlet.AsyncListener;
 import jakarta.servlet.ServletException;
 import java.io.IOException;
 import org.apache.catalina.Wrapper;
+import org.apache.catalina.connector.Connector;
 import org.apache.catalina.connector.Request;
 import org.apache.catalina.connector.Response;
 import org.apache.catalina.valves.ValveBase;
 
-/** Tells of requests and their services, as they pass the engine's pipeline. */
+/** Tells of one connector's requests and their services, as they pass the engine's pipeline, which is all connectors'. */
 final class RequestValve extends ValveBase {
-    RequestValve() {
+    private final Connector connector;
+
+    RequestValve(Connector connector) {
         super(true); // supports asynchronous requests
+        this.connector = connector;
     }
 
     @Override
     public void invoke(Request request, Response response) throws IOException, ServletException {
+        if (request.getConnector() != connector) {
+            getNext().invoke(request, response);
+            return;
+        }
         if (!request.isAsyncDispatching()) { // else it comes for the second time
             ServerProbes.arrived(request.getMethod(), request.getRequestURI());
         }

@@ -30,7 +30,7 @@ public final class TomcatConnector implements Hook {
     private final Object connections;
     private final Object recordedConnections;
     private final Pipeline pipeline;
-    private final RequestValve valve = new RequestValve();
+    private final RequestValve valve;
     private boolean foreignEngines;
 
     private TomcatConnector(AbstractEndpoint<Object, ?> endpoint, Hooks.Access access)
@@ -40,6 +40,7 @@ public final class TomcatConnector implements Hook {
         AbstractProtocol<?> protocol = (AbstractProtocol<?>) Fields.get(handler, "proto");
         Connector connector = (Connector) Fields.get(coyote(protocol.getAdapter(), access), "connector");
         pipeline = connector.getService().getContainer().getPipeline();
+        valve = new RequestValve(connector);
         executor = endpoint.getExecutor();
         Visits visits = new Visits();
         recordedExecutor = executor instanceof ThreadPoolExecutor
