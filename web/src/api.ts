@@ -26,6 +26,7 @@ export interface Figures {
   cpu: number | null;
   full_handshakes: number;
   resumed_handshakes: number;
+  other_handshakes: number;
   connections: number;
   pauses: number;
   pause_ns: number;

@@ -52,6 +52,7 @@ const KIND_NAMES = {
   app_state: "application state",
   user: "user's span",
   method: "method",
+  tls_unknown: "TLS handshake, failed or of unknown kind",
   other: "other",
 };
 
@@ -82,7 +83,7 @@ const LIGHT: Palette = {
     "#9aa3ad", "#eceff2", "#d3d7dc", "#ffffff",
   ],
   kinds: [
-    "#d5dce4", "#b09cd8", "#cfc2ec", "#adc0d6", "#b9d3bf", "#e8bcd4", "#e2d9c6", "#a3cbe0", "#9ed6d0", "#e4dcb8", "#e4dcb8", "#cfdcb0", "#dddddd",
+    "#d5dce4", "#b09cd8", "#cfc2ec", "#adc0d6", "#b9d3bf", "#e8bcd4", "#e2d9c6", "#a3cbe0", "#9ed6d0", "#e4dcb8", "#e4dcb8", "#cfdcb0", "#c8bcd8", "#dddddd",
   ],
   text: "#1c232b",
   muted: "#5c6773",
@@ -102,7 +103,7 @@ const DARK: Palette = {
     "#7c8691", "#262c33", "#3c444d", "#14181d",
   ],
   kinds: [
-    "#363f4a", "#66579a", "#4d4470", "#43566e", "#3d5a49", "#724760", "#524b3b", "#33637c", "#2c6862", "#5a5330", "#5a5330", "#4b5a2c", "#444444",
+    "#363f4a", "#66579a", "#4d4470", "#43566e", "#3d5a49", "#724760", "#524b3b", "#33637c", "#2c6862", "#5a5330", "#5a5330", "#4b5a2c", "#58496f", "#444444",
   ],
   text: "#e4e8ed",
   muted: "#9aa5b1",

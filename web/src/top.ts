@@ -44,7 +44,7 @@ export function topBar(trace: Trace, search: HTMLElement, help: () => void): HTM
       figure(
         "connections",
         digits(figures.connections / (trace.duration / 1e9)),
-        `${grouped(figures.full_handshakes)} full, ${grouped(figures.resumed_handshakes)} resumed`,
+        `${grouped(figures.full_handshakes)} full, ${grouped(figures.resumed_handshakes)} resumed${figures.other_handshakes ? `, ${grouped(figures.other_handshakes)} others` : ""}`,
         "",
         "/s",
       ),

@@ -222,7 +222,7 @@ impl<'a> Builder<'a> {
             ev::VISIT_BEGIN => self.visit_begins(e.a, Task::of(e), thread, ts),
             ev::VISIT_END => self.visit_ends(e.a, thread, ts),
             ev::TLS_ENTER => self.tls_step_begins(thread, ts),
-            ev::TLS_EXIT => self.tls_step_ends(e.b as i64, thread, ts),
+            ev::TLS_EXIT => self.tls_step_ends(e.b as i64, e.a, thread, ts),
             ev::TLS_KEY => self.tls_key(thread),
             ev::REQUEST_PARSE => self.actor(thread).parse = Some(ts),
             ev::REQUEST => self.request_begins(e.c, thread, ts),

@@ -469,3 +469,24 @@ fn a_scenario_must_be_the_one_that_was_recorded() {
             .contains("one (GET /zzz)")
     );
 }
+
+#[test]
+fn handshakes_of_which_nobody_says_whether_they_resumed_are_of_one_kind_and_that_is_said() {
+    let known = recorded();
+    let mut unknown = known.clone();
+    for (i, h) in unknown.handshakes.iter_mut().enumerate() {
+        h.resumed = (i % 3 == 0).then_some(false);
+    }
+    let (known, unknown) = (fitted(&known), fitted(&unknown));
+    let cpu = |f: &Fit| {
+        let full = f.full.as_ref().expect("there are handshakes");
+        (
+            full.count,
+            full.pieces.iter().map(|p| p.1.mean).sum::<f64>(),
+        )
+    };
+    assert_eq!(cpu(&unknown), cpu(&known));
+    assert!(unknown.resumed.is_none());
+    let told = |f: &Fit| f.open.iter().any(|o| o.starts_with("whether "));
+    assert!(told(&unknown) && !told(&known), "{:?}", unknown.open);
+}

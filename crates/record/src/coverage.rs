@@ -45,6 +45,8 @@ pub fn not_recorded(info: &str, pid: i32, jar: &Path) -> Vec<NotRecorded> {
          (loadline-api), or record its methods (--methods)",
         jar.display()
     );
+    // Nor does an agent at start, whose probes know no more of OpenSSL.
+    let engines = "the JDK's own engines (JSSE) say it".to_owned();
     let mut not_recorded: Vec<NotRecorded> = Vec::new();
     if info.lacks_methods {
         not_recorded.push(NotRecorded {
@@ -62,6 +64,7 @@ pub fn not_recorded(info: &str, pid: i32, jar: &Path) -> Vec<NotRecorded> {
     for (what, why) in info.unseen.iter().filter_map(|code| described(code)) {
         let how = match &info.server {
             None if what == REQUESTS => &unknown,
+            _ if what == RESUMPTIONS => &engines,
             _ => &how,
         };
         match not_recorded.iter_mut().find(|n| n.why == why) {
@@ -95,6 +98,7 @@ pub fn price(java: u32) -> &'static str {
 }
 
 const REQUESTS: &str = "requests and connections";
+const RESUMPTIONS: &str = "which handshakes of OpenSSL's connectors were resumed";
 
 /// What a code of the agent's stands for, and why hooks do not see it.
 fn described(code: &str) -> Option<(&'static str, &'static str)> {
@@ -105,8 +109,8 @@ fn described(code: &str) -> Option<(&'static str, &'static str)> {
         "calls" => ("calls of other services", NOTHING_TO_HOOK),
         "pools" => ("pools other than HikariCP's", NOTHING_TO_HOOK),
         "openssl" => (
-            "which handshakes of OpenSSL's connectors were resumed",
-            "Tomcat asks its engines for their class, so that they cannot be hooked",
+            RESUMPTIONS,
+            "its engines do not say it, and Tomcat asks them for their class, so that they cannot be hooked",
         ),
         "jetty-queue" => (
             "how long requests wait for a thread of Jetty's",
@@ -162,7 +166,8 @@ mod tests {
             "--redefine",
             "thrown away",
         ] {
-            assert!(told[1].how_to_get.contains(way), "{way}: {told:?}");
+            assert!(told[2].how_to_get.contains(way), "{way}: {told:?}");
+            assert!(!told[1].how_to_get.contains(way), "{way}: {told:?}");
         }
     }
 

@@ -163,7 +163,7 @@ table! {
         connection: Option<i64>,
         /// HTTP status of a request.
         status: Option<i32>,
-        /// Of a handshake: whether it resumed a session.
+        /// Of a handshake: whether it resumed a session; null if that is not known, as where the recording cut it, it failed, or OpenSSL's engines do not say.
         resumed: Option<bool>,
         /// Of a connection: port of the peer.
         peer_port: Option<i32>,
@@ -391,7 +391,7 @@ table! {
         span: i64,
         /// Its kind: connection, tls_handshake or request.
         kind: &'static str,
-        /// tls_full, tls_resumed, tls_failed, tls_unknown (cut by the recording), request (outside the service), service, pool_wait, sql, call or idle.
+        /// tls_full, tls_resumed, tls_failed, tls_unknown (cut by the recording, or of OpenSSL's), request (outside the service), service, pool_wait, sql, call or idle.
         phase: &'static str,
         /// As in `states.cause`; between visits of a thread: idle, socket (nothing has come from the peer), runnable or queue (the server does not get to it), admission (it waits for its turn) or other (a suspended request).
         cause: &'static str,

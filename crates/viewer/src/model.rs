@@ -252,6 +252,8 @@ pub struct Answered {
     pub full_handshakes: usize,
     /// Handshakes that resumed one.
     pub resumed_handshakes: usize,
+    /// Those that failed, and those of which it is not known.
+    pub other_handshakes: usize,
     /// Connections.
     pub connections: usize,
 }
@@ -262,6 +264,7 @@ impl Answered {
         match KINDS[kind as usize] {
             "tls_full" => self.full_handshakes += spans,
             "tls_resumed" => self.resumed_handshakes += spans,
+            "tls_unknown" => self.other_handshakes += spans,
             "connection" => self.connections += spans,
             _ => {}
         }

@@ -9,7 +9,7 @@
 use crate::lane::Window;
 
 /// What a span is drawn as. The order is part of the API.
-pub const KINDS: [&str; 13] = [
+pub const KINDS: [&str; 14] = [
     "connection",
     "tls_full",
     "tls_resumed",
@@ -22,6 +22,7 @@ pub const KINDS: [&str; 13] = [
     "app_state",
     "user",
     "method",
+    "tls_unknown",
     "other",
 ];
 
@@ -65,7 +66,8 @@ pub struct RowView {
 pub fn kind_index(kind: &str, resumed: Option<bool>) -> u8 {
     let name = match (kind, resumed) {
         ("tls_handshake", Some(true)) => "tls_resumed",
-        ("tls_handshake", _) => "tls_full",
+        ("tls_handshake", Some(false)) => "tls_full",
+        ("tls_handshake", None) => "tls_unknown",
         (kind, _) => kind,
     };
     KINDS
@@ -292,6 +294,10 @@ mod tests {
         assert_eq!(
             KINDS[kind_index("tls_handshake", Some(false)) as usize],
             "tls_full"
+        );
+        assert_eq!(
+            KINDS[kind_index("tls_handshake", None) as usize],
+            "tls_unknown"
         );
         assert_eq!(KINDS[kind_index("method", None) as usize], "method");
         assert_eq!(KINDS[kind_index("something new", None) as usize], "other");

@@ -19,6 +19,8 @@ pub struct Figures {
     pub full_handshakes: usize,
     /// Handshakes that resumed one.
     pub resumed_handshakes: usize,
+    /// Those that failed, and those of which it is not known.
+    pub other_handshakes: usize,
     /// Connections.
     pub connections: usize,
     /// Pauses for garbage collection, and their sum in ns.
@@ -61,6 +63,7 @@ pub fn figures(model: &Model) -> Figures {
         cpu: cpu(model, 0, model.duration()),
         full_handshakes: answered.full_handshakes,
         resumed_handshakes: answered.resumed_handshakes,
+        other_handshakes: answered.other_handshakes,
         connections: answered.connections,
         pauses: model.pauses.len(),
         pause_ns: model.pauses.iter().map(|p| p.end - p.begin).sum(),

@@ -17,7 +17,7 @@ const ROW = 21;
 const STRIP = 11;
 
 /** Kinds of spans whose name would not fit. */
-const SHORT_KINDS: Readonly<Record<string, string>> = { pool_wait: "pool: waiting", pool_use: "pool: in use", tls_full: "TLS full", tls_resumed: "TLS resumed" };
+const SHORT_KINDS: Readonly<Record<string, string>> = { pool_wait: "pool: waiting", pool_use: "pool: in use", tls_full: "TLS full", tls_resumed: "TLS resumed", tls_unknown: "TLS" };
 
 /** Part of the request below which steps are told together. */
 const SHORT = 0.005;

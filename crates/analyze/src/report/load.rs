@@ -99,10 +99,14 @@ pub struct Connections {
     pub resumed: u64,
     /// Handshakes that failed or were given up.
     pub failed: u64,
+    /// Those of which it is not known whether they resumed a session.
+    pub unknown: u64,
     /// Full ones per second.
     pub full_per_s: f64,
     /// Resumed ones per second.
     pub resumed_per_s: f64,
+    /// Unknown ones per second.
+    pub unknown_per_s: f64,
 }
 
 pub(super) fn throughput(db: &Connection, meta: &Meta) -> Result<Throughput> {
@@ -142,7 +146,8 @@ pub(super) fn connections(db: &Connection, meta: &Meta) -> Result<Connections> {
             "SELECT count(*) FILTER ({IS_CONNECTION} AND begin_ns > {begin}),
                     count(*) FILTER (kind = 'tls_handshake' AND name = 'full'),
                     count(*) FILTER (kind = 'tls_handshake' AND name = 'resumed'),
-                    count(*) FILTER (kind = 'tls_handshake' AND name = 'failed')
+                    count(*) FILTER (kind = 'tls_handshake' AND name = 'failed'),
+                    count(*) FILTER (kind = 'tls_handshake' AND name = 'unknown')
              FROM spans"
         ),
         |r| {
@@ -153,8 +158,10 @@ pub(super) fn connections(db: &Connection, meta: &Meta) -> Result<Connections> {
                 full: n(1)?,
                 resumed: n(2)?,
                 failed: n(3)?,
+                unknown: n(4)?,
                 full_per_s: per_second(n(1)?, meta),
                 resumed_per_s: per_second(n(2)?, meta),
+                unknown_per_s: per_second(n(4)?, meta),
             })
         },
     )

@@ -170,18 +170,24 @@ impl Report {
                 out.line(&text);
             }
         }
-        if c.opened + c.full + c.resumed > 0 {
-            let failed = if c.failed > 0 {
-                format!(", {} failed", grouped(c.failed))
-            } else {
-                String::new()
-            };
-            let kinds = if c.full + c.resumed + c.failed == 0 {
+        if c.opened + c.full + c.resumed + c.unknown > 0 {
+            let mut others = String::new();
+            for (n, what) in [(c.failed, "failed"), (c.unknown, "of either kind")] {
+                if n > 0 {
+                    others += &format!(", {} {what}", grouped(n));
+                }
+            }
+            let kinds = if c.full + c.resumed + c.failed + c.unknown == 0 {
                 // Of some servers handshakes are not seen: that they have no TLS is not known.
                 ", no TLS handshakes seen".into()
+            } else if c.full + c.resumed + c.failed == 0 {
+                format!(
+                    ": {}/s TLS handshakes, full or resumed",
+                    rate(c.unknown_per_s)
+                )
             } else {
                 format!(
-                    ": {}/s full handshakes, {}/s resumed{failed}",
+                    ": {}/s full handshakes, {}/s resumed{others}",
                     rate(c.full_per_s),
                     rate(c.resumed_per_s)
                 )

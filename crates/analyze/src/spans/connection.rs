@@ -1,6 +1,6 @@
 //! Connections, their visits, and TLS handshakes.
 
-use loadline_trace::spool::agent::{Event, kind as ev};
+use loadline_trace::spool::agent::{Event, kind as ev, resumption};
 
 use super::followers::Follower;
 use super::gaps::Alone;
@@ -302,7 +302,7 @@ impl Builder<'_> {
     }
 
     /// `result`: 0 done, -1 failed, else more to come.
-    pub(super) fn tls_step_ends(&mut self, result: i64, thread: u32, ts: i64) {
+    pub(super) fn tls_step_ends(&mut self, result: i64, told: u64, thread: u32, ts: i64) {
         let actor = self.actor(thread);
         let Some(visit) = actor.visit else {
             // A handshake outside any visit: only one that is done in one step can be told.
@@ -311,7 +311,8 @@ impl Builder<'_> {
                 && result <= 0
             {
                 let span = self.open_on(Kind::TlsHandshake, Name::UNKNOWN, thread, begin);
-                self.handshake_over(span, key, true, result, thread, ts);
+                let resumed = resumed(told, key, true);
+                self.handshake_over(span, resumed, result, thread, ts);
             }
             return;
         };
@@ -322,27 +323,22 @@ impl Builder<'_> {
         if let Handshake::Open { span, key } = c.handshake
             && result <= 0
         {
-            let whole = c.opened;
+            let resumed = resumed(told, key, c.opened);
             self.set_handshake(visit.key, Handshake::Over);
-            self.handshake_over(span, key, whole, result, thread, ts);
+            self.handshake_over(span, resumed, result, thread, ts);
         }
     }
 
     fn handshake_over(
         &mut self,
         span: u32,
-        key: bool,
-        whole: bool,
+        resumed: Option<bool>,
         result: i64,
         thread: u32,
         ts: i64,
     ) {
         let s = self.span(span);
-        s.resumed = match (result, key, whole) {
-            (_, true, _) => Some(false),
-            (0, false, true) => Some(true),
-            _ => None,
-        };
+        s.resumed = resumed.filter(|r| result == 0 || !r);
         s.name = match (result, s.resumed) {
             (0, Some(true)) => Name::RESUMED,
             (0, Some(false)) => Name::FULL,
@@ -387,5 +383,17 @@ impl Connection {
     /// Where a connection that was heard of after its close was last heard of.
     pub(super) fn reborn_until(&self) -> Option<i64> {
         (self.reborn && self.visitors.is_empty()).then_some(self.last_heard)
+    }
+}
+
+/// Whether a handshake resumed a session, by what its end told of that and by whether the server's key was heard of in it; without
+/// either it did if it was `whole`.
+fn resumed(told: u64, key: bool, whole: bool) -> Option<bool> {
+    match told {
+        resumption::FULL => Some(false),
+        resumption::RESUMED => Some(true),
+        resumption::UNKNOWN => None,
+        _ if key => Some(false),
+        _ => whole.then_some(true),
     }
 }

@@ -106,7 +106,7 @@ fn a_full_handshake_reaches_from_the_open_to_the_step_that_is_done() {
     assert_eq!(shape, [(3, 30, 40, Some(20)), (4, 60, 70, None)]);
 }
 
-fn handshake(key: bool, result: i64, opened: bool) -> Output {
+fn handshake(key: bool, result: i64, opened: bool, told: u64) -> Output {
     let mut events = vec![
         (3, 30, ev::VISIT_BEGIN, K, 0, 0),
         (3, 31, ev::TLS_ENTER, 0, 0, 0),
@@ -117,14 +117,14 @@ fn handshake(key: bool, result: i64, opened: bool) -> Output {
     if key {
         events.push((3, 32, ev::TLS_KEY, 0, 0, 0));
     }
-    events.push((3, 40, ev::TLS_EXIT, 0, result, 0));
+    events.push((3, 40, ev::TLS_EXIT, told, result, 0));
     built(&events)
 }
 
 #[test]
 fn a_handshake_without_a_key_resumed_only_if_all_of_it_was_seen() {
     let seen = |key, result, opened| {
-        let out = handshake(key, result, opened);
+        let out = handshake(key, result, opened, 0);
         let h = &of(&out, Kind::TlsHandshake)[0];
         (h.name.to_string(), h.resumed, h.complete)
     };
@@ -137,6 +137,20 @@ fn a_handshake_without_a_key_resumed_only_if_all_of_it_was_seen() {
         ("unknown".into(), None, false),
         "cut by the recording"
     );
+}
+
+#[test]
+fn what_an_engine_says_of_its_handshake_counts_more_than_its_key() {
+    let seen = |key, result, told| {
+        let out = handshake(key, result, true, told);
+        let h = &of(&out, Kind::TlsHandshake)[0];
+        (h.name.to_string(), h.resumed, h.complete)
+    };
+    use loadline_trace::spool::agent::resumption::{FULL, RESUMED, UNKNOWN};
+    assert_eq!(seen(false, 0, FULL), ("full".into(), Some(false), true));
+    assert_eq!(seen(true, 0, RESUMED), ("resumed".into(), Some(true), true));
+    assert_eq!(seen(true, 0, UNKNOWN), ("unknown".into(), None, true));
+    assert_eq!(seen(false, -1, RESUMED), ("failed".into(), None, true));
 }
 
 #[test]

@@ -167,7 +167,7 @@ pub fn fit(seen: &Observed, visitors: Visitors) -> Result<Fit, String> {
         + costs.dispatcher_woken.mean * o.dispatcher.len() as f64
         + costs.accept.mean * o.connections as f64;
     // Of threads that serve no connection, what they do for each: those of a client of other services, for one.
-    let resumptions = seen.handshakes.iter().filter(|h| h.resumed).count();
+    let resumptions = seen.handshakes.iter().filter(|h| h.has_resumed()).count();
     let events = [
         seen.handshakes.len() - resumptions,
         resumptions,
@@ -357,13 +357,19 @@ fn handshakes(seen: &Observed, resumed: bool, open: &mut Vec<String>) -> Option<
     let all: Vec<_> = seen
         .handshakes
         .iter()
-        .filter(|h| h.resumed == resumed)
+        .filter(|h| h.has_resumed() == resumed)
         .collect();
     let mut lengths: std::collections::BTreeMap<usize, usize> = Default::default();
     all.iter()
         .for_each(|h| *lengths.entry(h.pieces.len()).or_default() += 1);
     let (&usual, _) = lengths.iter().max_by_key(|(_, n)| **n)?;
     let kind = if resumed { "resumed" } else { "full" };
+    let unknown = all.iter().filter(|h| h.resumed.is_none()).count();
+    if unknown > 0 {
+        open.push(format!(
+            "whether {unknown} handshakes resumed a session: they are taken for full ones, each for what those cost on average"
+        ));
+    }
     if all.len() < 20 {
         open.push(format!(
             "what a {kind} handshake costs: only {} were seen",

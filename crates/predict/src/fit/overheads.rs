@@ -206,7 +206,7 @@ fn rest(seen: &Observed, open: &mut Vec<String>) -> ([f64; 3], Vec<Stream>) {
     };
     seen.handshakes
         .iter()
-        .for_each(|h| count(h.begin, usize::from(h.resumed)));
+        .for_each(|h| count(h.begin, usize::from(h.has_resumed())));
     seen.requests.iter().for_each(|r| count(r.begin, 2));
     let mut per_event = [0.0; 3];
     let mut streams = Vec::new();

@@ -117,7 +117,7 @@ pub fn from_trace(seen: &Observed) -> Result<Visitors, String> {
     walk::end_as_often_as(&mut next, ends / goes_on.max(f64::MIN_POSITIVE));
     walk::give_ends(&mut next);
     let clicks = walk::length(&start, &next);
-    let resumed = seen.handshakes.iter().filter(|h| h.resumed).count() as f64;
+    let resumed = seen.handshakes.iter().filter(|h| h.has_resumed()).count() as f64;
     Ok(Visitors {
         source: "the recording's connections: each is taken for a session".into(),
         rate: seen.requests.len() as f64 / seen.about.seconds / clicks,

@@ -54,7 +54,7 @@ fn units(seen: &Observed) -> Vec<Unit> {
             .push((r.begin, r.busy, cpu));
     }
     for h in &seen.handshakes {
-        let kind = if h.resumed { "resumed" } else { "full" };
+        let kind = if h.has_resumed() { "resumed" } else { "full" };
         let cpu = h.pieces.iter().map(|p| p.1).sum();
         kinds
             .entry(kind.into())
@@ -123,7 +123,7 @@ mod tests {
             let dear = slow * (1.0 + change * (busy - 0.35)) * (1.0 + 0.1 * stream.normal());
             if i % 3 == 0 {
                 seen.handshakes.push(Handshake {
-                    resumed: i % 2 == 0,
+                    resumed: Some(i % 2 == 0),
                     begin,
                     busy,
                     pieces: vec![(0.0, 1e-3 * dear), (1e-4, 1e-4 * dear)],

@@ -107,14 +107,21 @@ pub struct Connection {
 /// A handshake that was seen whole.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Handshake {
-    /// Whether it resumed a session.
-    pub resumed: bool,
+    /// Whether it resumed a session; `None`: nobody says, as of engines of OpenSSL's.
+    pub resumed: Option<bool>,
     /// When it began.
     pub begin: f64,
     /// How busy its CPU had just been when its first piece began, by [`RECENT`].
     pub busy: f64,
     /// Its pieces: time since the one before ended, until the connection was ready for a worker; and CPU.
     pub pieces: Vec<(f64, f64)>,
+}
+
+impl Handshake {
+    /// Whether it is known to have resumed a session: where that is not known all are of one kind.
+    pub fn has_resumed(&self) -> bool {
+        self.resumed == Some(true)
+    }
 }
 
 /// What threads used that serve connections, besides requests and handshakes.

@@ -186,11 +186,11 @@ fn requests_and_handshakes(
         db,
         "SELECT s.id, s.resumed, s.begin_ns, g.thread, g.begin_ns, g.end_ns, g.queued_ns
          FROM segments g JOIN spans s ON s.id = g.span
-         WHERE s.kind = 'tls_handshake' AND s.complete AND s.name IN ('full', 'resumed') ORDER BY s.begin_ns, s.id, g.begin_ns",
+         WHERE s.kind = 'tls_handshake' AND s.complete AND s.name IN ('full', 'resumed', 'unknown') ORDER BY s.begin_ns, s.id, g.begin_ns",
         |r| {
             Ok((
                 r.get::<_, i64>(0)?,
-                r.get::<_, bool>(1)?,
+                r.get::<_, Option<bool>>(1)?,
                 r.get::<_, i64>(2)?,
                 r.get::<_, i64>(3)?,
                 r.get::<_, i64>(4)?,

@@ -27,7 +27,7 @@ pub fn recorded_at(sessions: u32, dear: f64, seed: u64) -> Observed {
     for i in 0..n {
         let begin = f64::from(i) / f64::from(sessions);
         handshakes.push(Handshake {
-            resumed: false,
+            resumed: Some(false),
             begin,
             busy: 0.0,
             pieces: vec![(100e-6, exp(1.8e-3, &mut stream)), (400e-6, dear * 0.2e-3)],

@@ -47,7 +47,8 @@ impl Sim {
         let span = &self.record.spans[top];
         let phase = match span.kind {
             "tls_handshake" if span.resumed == Some(true) => "tls_resumed",
-            "tls_handshake" => "tls_full",
+            "tls_handshake" if span.resumed == Some(false) => "tls_full",
+            "tls_handshake" => "tls_unknown",
             "pool_use" => "service",
             other => other,
         };

@@ -116,6 +116,17 @@ pub mod chunk_kind {
     pub const FRAMES: u32 = 3;
 }
 
+/// What a handshake's end says of whether it resumed a session; where it says none of these, it did if no
+/// [`TLS_KEY`](kind::TLS_KEY) came.
+pub mod resumption {
+    /// It did not.
+    pub const FULL: u64 = 1;
+    /// It did.
+    pub const RESUMED: u64 = 2;
+    /// Nobody knows.
+    pub const UNKNOWN: u64 = 3;
+}
+
 /// Values of `state` in the header.
 pub mod state {
     /// The agent has not seen the file yet.
@@ -243,7 +254,7 @@ pub mod kind {
     pub const VISIT_END: u32 = 34;
     /// A step of the TLS handshake begins, within a visit.
     pub const TLS_ENTER: u32 = 35;
-    /// The step ends: b = 0 done, -1 failed, else more to come.
+    /// The step ends: b = 0 done, -1 failed, else more to come; a = whether it resumed a session, see [`resumption`](super::resumption).
     pub const TLS_EXIT: u32 = 36;
     /// The server sends its certificate, as only a full handshake does; may repeat within one.
     pub const TLS_KEY: u32 = 37;

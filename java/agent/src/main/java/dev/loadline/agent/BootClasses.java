@@ -21,7 +21,7 @@ final class BootClasses {
             "Identities$Entry", "SqlText", "PoolsSeen", "PoolsSeen$Pool", "SqlCache", "SqlCache$Entry", "Numbered", "Emit", "AppProbes", "ThreadProbes",
             "Visit", "ServerProbes", "TaskProbes", "TaskProbes$Task", "ServletApi", "ServletProbes",
             "ServletProbes$Completion", "ServletProbes$Apis", "JdbcProbes", "JdbcProbes$Outermost", "CallProbes", "CallProbes$Call",
-            "AskProbes", "AskProbes$Asked", "AskProbes$Answer", "AskProbes$Awaited", "GrpcProbes", "GrpcProbes$Client", "StreamProbes", "HandshakeProbes",
+            "AskProbes", "AskProbes$Asked", "AskProbes$Answer", "AskProbes$Awaited", "GrpcProbes", "GrpcProbes$Client", "StreamProbes", "Resumption", "HandshakeProbes",
             "ExchangeProbes", "HelidonProbes", "HelidonProbes$Api", "HelidonProbes$Apis", "IiopProbes", "Filters",
             "MethodNames", "MethodScope", "Calls", "MethodProbes", "Rehearsal", "Rehearsal$FullThread", "Rehearsal$Whole");
 

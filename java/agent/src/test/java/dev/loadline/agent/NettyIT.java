@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.loadline.agent.boot.Type;
 import dev.loadline.agent.programs.NettyWeb;
@@ -17,6 +18,7 @@ import dev.loadline.agent.testing.TestRecorder;
 import dev.loadline.agent.testing.TwoClients;
 import dev.loadline.agent.testing.Way;
 import dev.loadline.agent.testing.WebTarget;
+import io.netty.handler.ssl.OpenSsl;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStream;
@@ -64,6 +66,17 @@ class NettyIT {
         try (Target target = WebTarget.start(NettyWeb.class, tls, way.options()); TestRecorder recorder = way.recorder()) {
             TwoClients told = TwoClients.visit(Integer.parseInt(target.tell("held")), target, recorder, "200 /hello?x=1", "202 /later");
             assertEquals(List.of("GET /hello", "GET /later"), told.full.texts(Type.REQUEST));
+            assertEquals(List.of("GET /hello"), told.resumed.texts(Type.REQUEST));
+        }
+    }
+
+    /** Its engines give what they resume a new time of creation, and choose a key for it, too. */
+    @ParameterizedTest
+    @CsvSource({"START, TLSv1.3", "START, TLSv1.2", "HOOKS, TLSv1.2", "HOOKS, TLSv1.3"})
+    void engines_of_openssl_say_whether_they_resumed_a_session(Way way, String tls) throws Exception {
+        assumeTrue(OpenSsl.isAvailable(), "BoringSSL for this machine");
+        try (Target target = WebTarget.start(NettyWeb.class, tls, way.options()); TestRecorder recorder = way.recorder()) {
+            TwoClients told = TwoClients.visit(Integer.parseInt(target.tell("openssl")), target, recorder, "200 /hello?x=1");
             assertEquals(List.of("GET /hello"), told.resumed.texts(Type.REQUEST));
         }
     }

@@ -63,6 +63,24 @@ class TomcatIT {
         }
     }
 
+    /** Tomcat asks them for their class, and they say to nobody whether they resumed a session. */
+    @ParameterizedTest
+    @CsvSource({"START, TLSv1.3", "HOOKS, TLSv1.2", "HOOKS, TLSv1.3"})
+    void handshakes_of_openssl_are_told_and_their_kind_is_not(Way way, String tls) throws Exception {
+        assumeTrue(Runtime.version().feature() >= 22, "Tomcat calls OpenSSL without a library of its own from Java 22 on");
+        List<String> options = new ArrayList<>(List.of(way.options()));
+        options.add("--enable-native-access=ALL-UNNAMED");
+        options.add("-Dweb.engines=org.apache.tomcat.util.net.openssl.panama.OpenSSLImplementation");
+        try (Target target = WebTarget.start(10, "Nio", tls, options.toArray(String[]::new)); TestRecorder recorder = way.recorder()) {
+            int port = Integer.parseInt(target.tell("start"));
+            TwoClients told = TwoClients.anyhow(port, target, recorder, "200 /hello?x=1", "200 /items");
+            assertEquals(List.of("unknown", "unknown"), List.of(told.full.handshake(), told.resumed.handshake()));
+            assertEquals(List.of("GET /hello", "GET /items"), told.full.texts(Type.REQUEST));
+            assertEquals(List.of("GET /hello"), told.resumed.texts(Type.REQUEST));
+            assertEquals(way == Way.HOOKS, told.spool.info.contains("\"openssl\""), told.spool.info);
+        }
+    }
+
     /** The request that used the database had a connection of the pool's. */
     private static void pool(Story story) {
         List<Event> waits = story.events.stream().filter(e -> e.type() == Type.POOL_WAIT_BEGIN).toList();

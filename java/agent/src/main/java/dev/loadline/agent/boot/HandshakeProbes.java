@@ -15,9 +15,10 @@ public final class HandshakeProbes {
      *
      * @param socket of its connection, or what stands for it
      * @param peer its address; null if it is not known
+     * @param engine what shakes hands
      * @return for the step's end
      */
-    public static long stepBegin(Object socket, Object peer) {
+    public static long stepBegin(Object socket, Object peer, Object engine) {
         if (Emit.server() == null) {
             return 0;
         }
@@ -29,7 +30,7 @@ public final class HandshakeProbes {
             }
             visit = ServerProbes.visitBegin(socket);
         }
-        ServerProbes.engineShakesHands();
+        ServerProbes.engineShakesHands(engine);
         return visit;
     }
 

@@ -117,7 +117,7 @@ public final class Rehearsal {
             long visit = ServerProbes.visitBegin(connection);
             int step = ServerProbes.tlsEnter();
             ServerProbes.tlsKey();
-            ServerProbes.tlsExit(step, 0);
+            ServerProbes.tlsExit(step, 0, connection);
             ServerProbes.parse();
             ServerProbes.request("GET", name);
             int service = ServerProbes.serviceBegin(name);
@@ -278,11 +278,13 @@ public final class Rehearsal {
     private static void handshake(Object connection, boolean succeeded) {
         ServerProbes.engineIsDone(true, false);
         long visit = ServerProbes.visitBegin(connection);
-        ServerProbes.engineShakesHands();
-        ServerProbes.engineShakesHands();
+        ServerProbes.engineShakesHands(connection);
+        ServerProbes.engineShakesHands(succeeded ? null : Resumption.UNTOLD);
         ServerProbes.engineIsDone(succeeded, succeeded);
         ServerProbes.engineIsDone(false, false);
-        ServerProbes.engineShakesHands();
+        ServerProbes.engineShakesHands(Resumption.UNTOLD);
+        ServerProbes.engineIsDone(true, false);
+        ServerProbes.engineShakesHands(connection);
         ServerProbes.visitEnd(visit);
     }
 
@@ -358,18 +360,18 @@ public final class Rehearsal {
     private static void handshakes(Object connection, InetSocketAddress peer) {
         Object socket = new Object();
         HandshakeProbes.closed(socket);
-        long step = HandshakeProbes.stepBegin(socket, peer);
-        HandshakeProbes.lastStepEnd(HandshakeProbes.stepBegin(socket, peer), true);
+        long step = HandshakeProbes.stepBegin(socket, peer, connection);
+        HandshakeProbes.lastStepEnd(HandshakeProbes.stepBegin(socket, peer, connection), true);
         HandshakeProbes.stepEnd(step);
         HandshakeProbes.connected(socket, peer);
         long visit = ServerProbes.visitBegin(socket);
-        HandshakeProbes.lastStepEnd(HandshakeProbes.stepBegin(socket, peer), false);
+        HandshakeProbes.lastStepEnd(HandshakeProbes.stepBegin(socket, peer, connection), false);
         ServerProbes.visitEnd(visit);
         HandshakeProbes.closed(socket);
         HandshakeProbes.connected(connection, peer);
         socket = new Object();
-        HandshakeProbes.stepEnd(HandshakeProbes.stepBegin(socket, peer));
-        HandshakeProbes.stepEnd(HandshakeProbes.stepBegin(socket, peer));
+        HandshakeProbes.stepEnd(HandshakeProbes.stepBegin(socket, peer, connection));
+        HandshakeProbes.stepEnd(HandshakeProbes.stepBegin(socket, peer, connection));
         HandshakeProbes.closed(socket);
     }
 

@@ -147,7 +147,7 @@ public final class ServerProbes {
                 return;
             }
             if (visit.inTls) {
-                tlsExit(Visit.epoch(id), TLS_GOES_ON);
+                tlsExit(Visit.epoch(id), TLS_GOES_ON, null);
             }
             visit.begin(0);
             Emit.end(Visit.epoch(id), Type.VISIT_END, id & Visit.KEY, 0);
@@ -193,14 +193,17 @@ public final class ServerProbes {
     }
 
     /** An engine works on a handshake: the first time in a visit, this begins a step. */
-    public static void engineShakesHands() {
+    public static void engineShakesHands(Object engine) {
         Visit visit = Visit.current();
-        if (visit != null && !visit.inTls) {
-            visit.inTls = tlsEnter() != 0;
+        if (visit != null) {
+            visit.engine = engine;
+            if (!visit.inTls) {
+                visit.inTls = tlsEnter() != 0;
+            }
         }
     }
 
-    /** An engine's handshake is over. */
+    /** An engine's handshake is over; {@code full} if it was a full one by what the JDK's engines say. */
     public static void engineIsDone(boolean succeeded, boolean full) {
         Visit visit = Visit.current();
         if (visit != null && visit.inTls) {
@@ -208,7 +211,8 @@ public final class ServerProbes {
             if (full) {
                 tlsKey();
             }
-            tlsExit(Visit.epoch(visit.id), succeeded ? 0 : -1);
+            tlsExit(Visit.epoch(visit.id), succeeded ? 0 : -1, visit.engine);
+            visit.engine = null;
         }
     }
 
@@ -241,8 +245,9 @@ public final class ServerProbes {
         return s == null ? 0 : Emit.begin(s, Type.TLS_ENTER, 0, 0, 0);
     }
 
-    public static void tlsExit(int epoch, int result) {
-        Emit.end(epoch, Type.TLS_EXIT, 0, result);
+    /** A step of a handshake ends: done if the result is 0, failed if it is less; {@code engine} may be null, if it is the JDK's. */
+    public static void tlsExit(int epoch, int result, Object engine) {
+        Emit.end(epoch, Type.TLS_EXIT, result == 0 ? Resumption.of(engine) : Resumption.BY_KEY, result);
     }
 
     public static void tlsKey() {

@@ -11,6 +11,8 @@ final class Visit {
     long id;
     /** Within a step of a handshake. */
     boolean inTls;
+    /** What shakes hands in it; null where nobody says so. */
+    Object engine;
     /** A request was answered, and its end not told. */
     boolean answered;
     /** Within a service. */
@@ -28,6 +30,7 @@ final class Visit {
         id = visit;
         handedOver = 0;
         inTls = false;
+        engine = null;
         answered = false;
         inService = false;
         leaves = false;

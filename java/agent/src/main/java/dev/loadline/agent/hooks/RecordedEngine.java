@@ -14,7 +14,8 @@ import javax.net.ssl.SSLSession;
  * An engine that tells of its first handshake, and otherwise is the one that it stands before.
  *
  * <p>A handshake was a full one if its session is as young as the engine: a resumed session keeps
- * the time of its creation on every JDK, with every version of TLS and kind of ticket.
+ * the time of its creation on every JDK, with every version of TLS and kind of ticket. Engines
+ * other than the JDK's may not keep it: see {@link dev.loadline.agent.boot.Resumption}.
  */
 public class RecordedEngine extends SSLEngine {
     private final SSLEngine engine;
@@ -31,7 +32,7 @@ public class RecordedEngine extends SSLEngine {
         if (done) {
             return engine.wrap(sources, offset, length, target);
         }
-        ServerProbes.engineShakesHands();
+        ServerProbes.engineShakesHands(engine);
         try {
             return told(engine.wrap(sources, offset, length, target));
         } catch (SSLException | RuntimeException e) {
@@ -45,7 +46,7 @@ public class RecordedEngine extends SSLEngine {
         if (done) {
             return engine.unwrap(source, targets, offset, length);
         }
-        ServerProbes.engineShakesHands();
+        ServerProbes.engineShakesHands(engine);
         try {
             return told(engine.unwrap(source, targets, offset, length));
         } catch (SSLException | RuntimeException e) {

@@ -53,7 +53,7 @@ final class ExchangeAdvice {
 
         @Advice.OnMethodExit(suppress = Throwable.class, onThrowable = Throwable.class)
         static void exit(@Advice.Enter int epoch, @Advice.Thrown Throwable thrown) {
-            ServerProbes.tlsExit(epoch, thrown == null ? 0 : -1);
+            ServerProbes.tlsExit(epoch, thrown == null ? 0 : -1, null);
         }
     }
 

@@ -79,13 +79,13 @@ final class JettyAdvice {
             long visit = ServerProbes.visitBegin(endPoint);
             String state = String.valueOf(handshake.get()); // of a type that is private
             if (!state.equals("SUCCEEDED") && !state.equals("FAILED")) {
-                ServerProbes.engineShakesHands();
+                ServerProbes.engineShakesHands(engine);
             }
             return visit;
         }
     }
 
-    /** {@code SslConnection.SslEndPoint.handshakeSucceeded()}, from 12.1 on {@code locked…}. Which kind it was its certificate has told. */
+    /** {@code SslConnection.SslEndPoint.handshakeSucceeded()}, from 12.1 on {@code locked…}. Which kind it was its certificate, or the engine, has told. */
     static final class HandshakeDone {
         @Advice.OnMethodExit(suppress = Throwable.class)
         static void exit() {

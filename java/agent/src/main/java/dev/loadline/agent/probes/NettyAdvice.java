@@ -71,12 +71,12 @@ final class NettyAdvice {
         static void enter(
                 @Advice.FieldValue("engine") SSLEngine engine, @Advice.FieldValue("handshakePromise") Object handshake) {
             if (!engine.getUseClientMode() && !((Future<?>) handshake).isDone()) {
-                ServerProbes.engineShakesHands();
+                ServerProbes.engineShakesHands(engine);
             }
         }
     }
 
-    /** {@code SslHandler.setHandshakeSuccess()}. Which kind it was its certificate has told. */
+    /** {@code SslHandler.setHandshakeSuccess()}. Which kind it was its certificate, or the engine, has told. */
     static final class HandshakeDone {
         @Advice.OnMethodExit(suppress = Throwable.class)
         static void exit() {

@@ -50,8 +50,12 @@ final class TomcatAdvice {
         }
 
         @Advice.OnMethodExit(suppress = Throwable.class, onThrowable = Throwable.class)
-        static void exit(@Advice.Enter int epoch, @Advice.Return int result, @Advice.Thrown Throwable thrown) {
-            ServerProbes.tlsExit(epoch, thrown == null ? result : -1);
+        static void exit(
+                @Advice.Enter int epoch,
+                @Advice.FieldValue("sslEngine") Object engine,
+                @Advice.Return int result,
+                @Advice.Thrown Throwable thrown) {
+            ServerProbes.tlsExit(epoch, thrown == null ? result : -1, engine);
         }
     }
 

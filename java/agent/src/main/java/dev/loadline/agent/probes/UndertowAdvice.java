@@ -49,7 +49,7 @@ final class UndertowAdvice {
                 @Advice.FieldValue("connection") Object socket) {
             return (state & (IN_HANDSHAKE | CLOSED)) != IN_HANDSHAKE || engine.getUseClientMode()
                     ? NONE
-                    : HandshakeProbes.stepBegin(socket, ((StreamConnection) socket).getPeerAddress());
+                    : HandshakeProbes.stepBegin(socket, ((StreamConnection) socket).getPeerAddress(), engine);
         }
 
         @Advice.OnMethodExit(suppress = Throwable.class, onThrowable = Throwable.class)

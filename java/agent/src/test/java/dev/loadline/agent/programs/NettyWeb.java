@@ -116,7 +116,7 @@ public final class NettyWeb extends Program {
         if (command.equals("cleartext")) {
             return start(NettyWeb::beginInEither);
         }
-        if (!Set.of("start", "asked", "streams", "own-encoder", "held").contains(command)) {
+        if (!Set.of("start", "asked", "streams", "own-encoder", "held", "openssl").contains(command)) {
             throw new IllegalArgumentException(command);
         }
         KeyStore keys = KeyStore.getInstance("PKCS12");
@@ -125,7 +125,7 @@ public final class NettyWeb extends Program {
         }
         KeyManagerFactory managers = KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
         managers.init(keys, PASSWORD);
-        SslContext tls = SslContextBuilder.forServer(managers).sslProvider(SslProvider.JDK)
+        SslContext tls = SslContextBuilder.forServer(managers).sslProvider(command.equals("openssl") ? SslProvider.OPENSSL : SslProvider.JDK)
                 .protocols(System.getProperty("web.tls", "TLSv1.3"))
                 .applicationProtocolConfig(new ApplicationProtocolConfig(ApplicationProtocolConfig.Protocol.ALPN,
                         ApplicationProtocolConfig.SelectorFailureBehavior.NO_ADVERTISE,

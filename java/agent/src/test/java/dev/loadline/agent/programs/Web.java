@@ -19,6 +19,7 @@ import java.sql.Statement;
 import org.apache.catalina.Context;
 import org.apache.catalina.Valve;
 import org.apache.catalina.connector.Connector;
+import org.apache.catalina.core.OpenSSLLifecycleListener;
 import org.apache.catalina.startup.Tomcat;
 import org.apache.coyote.Adapter;
 import org.apache.coyote.ProtocolHandler;
@@ -32,7 +33,8 @@ import org.apache.tomcat.util.net.SocketEvent;
 
 /**
  * Tomcat with HTTPS on a free port, HTTP/1.1 and 2, and a few servlets; one uses H2 through HikariCP.
- * System properties: web.protocol, web.tls, web.keystore, web.virtual, web.adapter (one before Tomcat's).
+ * System properties: web.protocol, web.tls, web.keystore, web.virtual, web.adapter (one before Tomcat's),
+ * web.engines (the class of Tomcat's that makes them).
  */
 public final class Web extends Program {
     private static final String PASSWORD = "changeit";
@@ -94,6 +96,11 @@ public final class Web extends Program {
         plain.setPort(0);
         plain.setProperty("address", "127.0.0.1");
         tomcat.getService().addConnector(plain);
+        String engines = System.getProperty("web.engines");
+        if (engines != null) {
+            connector.setProperty("sslImplementationName", engines);
+            tomcat.getServer().addLifecycleListener(new OpenSSLLifecycleListener());
+        }
         Context context = tomcat.addContext("", null);
         add(context, "hello", new Hello());
         add(context, "later", new Later());

@@ -60,6 +60,13 @@ public final class Story {
         return of(spool).stream().filter(s -> s.peerPort == client.port()).findFirst().orElseThrow();
     }
 
+    /** How its handshake went, as the analysis has it: full, resumed or unknown. */
+    public String handshake() {
+        Event end = events.stream().filter(e -> e.type() == Type.TLS_EXIT && e.b() == 0).findFirst().orElseThrow();
+        String byKey = count(Type.TLS_KEY) > 0 ? "full" : "resumed";
+        return List.of(byKey, "full", "resumed", "unknown").get((int) end.a());
+    }
+
     public long count(int type) {
         return events.stream().filter(e -> e.type() == type).count();
     }

@@ -30,6 +30,13 @@ public final class TwoClients {
 
     /** The same of the program's server on this port. */
     public static TwoClients visit(int port, Target target, TestRecorder recorder, String... pages) throws Exception {
+        TwoClients told = anyhow(port, target, recorder, pages);
+        assertEquals(List.of("full", "resumed"), List.of(told.full.handshake(), told.resumed.handshake()));
+        return told;
+    }
+
+    /** The same, whatever is told of whose session was resumed. */
+    public static TwoClients anyhow(int port, Target target, TestRecorder recorder, String... pages) throws Exception {
         recorder.record(target.pid());
         SSLContext context = HttpsClient.newContext();
         HttpsClient first = new HttpsClient(context, port);
@@ -48,8 +55,6 @@ public final class TwoClients {
         Spool spool = recorder.stop();
         assertEquals("", spool.message);
         TwoClients told = new TwoClients(spool, Story.of(spool, first), Story.of(spool, second));
-        assertTrue(told.full.count(Type.TLS_KEY) > 0, "a full handshake chooses a key");
-        assertEquals(0, told.resumed.count(Type.TLS_KEY), "a resumed one does not");
         for (Story story : List.of(told.full, told.resumed)) {
             assertEquals(story.count(Type.TLS_ENTER), story.count(Type.TLS_EXIT));
             assertEquals(1, story.numbers(Type.TLS_EXIT).stream().filter(result -> result == 0).count());

@@ -2,6 +2,7 @@ package dev.loadline.agent.testing;
 
 import dev.loadline.agent.programs.PlainWeb;
 import dev.loadline.agent.programs.Web;
+import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -13,6 +14,7 @@ import java.util.List;
 /** A {@link Target} that runs {@link Web} on one of the Tomcats, or a like program on another server. */
 public final class WebTarget {
     private static final Path TOMCAT_10 = Path.of("target/tomcat10/tomcat-embed-core.jar");
+    private static final Path OPENSSL = Path.of("target/tomcat-openssl/tomcat-coyote-ffm.jar");
     private static final Path TOMCAT_9 = Path.of("target/tomcat9/*");
     private static final Path KEYSTORE = Path.of("target/test.p12").toAbsolutePath();
 
@@ -24,7 +26,8 @@ public final class WebTarget {
         List<String> arguments = new ArrayList<>(Arrays.asList(options));
         arguments.addAll(List.of("-Dweb.protocol=" + protocol, "-Dweb.tls=" + tls, "-Dweb.keystore=" + KEYSTORE));
         String classPath = version == 10
-                ? Target.classPathWith(TOMCAT_10, "tomcat-embed-core") : Target.classPath();
+                ? Target.classPathWith(TOMCAT_10, "tomcat-embed-core") + File.pathSeparator + OPENSSL.toAbsolutePath()
+                : Target.classPath();
         return Target.startWith(classPath, Web.class, arguments.toArray(String[]::new));
     }
 

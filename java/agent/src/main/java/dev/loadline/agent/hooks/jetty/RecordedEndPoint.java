@@ -77,11 +77,11 @@ final class RecordedEndPoint extends ProxyConnectionFactory.ProxyEndPoint implem
                 tls = (SslConnection) connection;
                 tls.addHandshakeListener(this);
             }
-            ServerProbes.engineShakesHands();
+            ServerProbes.engineShakesHands(tls.getSSLEngine());
         }
     }
 
-    /** A resumed session keeps the time at which it was created; a full handshake's is as young as the connection. */
+    /** A resumed session keeps the time at which it was created; a full handshake's is as young as the connection, in the JDK's engines. */
     @Override
     public void handshakeSucceeded(SslHandshakeListener.Event its) {
         if (!handshakeDone) {

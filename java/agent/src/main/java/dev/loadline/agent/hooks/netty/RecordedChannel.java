@@ -10,7 +10,6 @@ import javax.net.ssl.SSLEngine;
 
 /** First in the pipeline of a channel that was accepted: tells when it opens and closes, of its handshake, and of visits to it. */
 final class RecordedChannel extends ChannelInboundHandlerAdapter {
-    private static final long SECOND_MILLIS = 1000;
     /** Reads in which a codec of HTTP is looked for: what has none by then speaks something else. */
     private static final int MOST_LOOKS = 64;
     /** Netty's parts come in jars of their own. */
@@ -116,14 +115,12 @@ final class RecordedChannel extends ChannelInboundHandlerAdapter {
             });
         }
         if (!handshakeDone) {
-            ServerProbes.engineShakesHands();
+            ServerProbes.engineShakesHands(tls.engine());
         }
     }
 
-    /** A resumed session keeps the time at which it was created, which OpenSSL tells in seconds. */
+    /** A resumed session keeps the time at which it was created, in the JDK's engines. */
     private boolean isFull(SSLEngine engine) {
-        boolean inSeconds = engine.getClass().getName().contains("OpenSsl");
-        long created = engine.getSession().getCreationTime();
-        return created >= (inSeconds ? openedMillis / SECOND_MILLIS * SECOND_MILLIS : openedMillis);
+        return engine.getSession().getCreationTime() >= openedMillis;
     }
 }

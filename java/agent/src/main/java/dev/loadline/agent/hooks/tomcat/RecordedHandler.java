@@ -16,6 +16,7 @@ final class RecordedHandler implements AbstractEndpoint.Handler<Object> {
     @Override
     public SocketState process(SocketWrapperBase<Object> wrapper, SocketEvent event) {
         long visit = ServerProbes.visitBegin(wrapper);
+        ServerProbes.engineIsDone(event != SocketEvent.CONNECT_FAIL, false); // if the visit began with a handshake
         try {
             return handler.process(wrapper, event);
         } finally {

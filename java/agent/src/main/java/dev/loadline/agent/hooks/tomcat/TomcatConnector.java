@@ -31,7 +31,7 @@ public final class TomcatConnector implements Hook {
     private final Object recordedConnections;
     private final Pipeline pipeline;
     private final RequestValve valve;
-    private boolean foreignEngines;
+    private final Visits visits;
 
     private TomcatConnector(AbstractEndpoint<Object, ?> endpoint, Hooks.Access access)
             throws ReflectiveOperationException {
@@ -42,7 +42,7 @@ public final class TomcatConnector implements Hook {
         pipeline = connector.getService().getContainer().getPipeline();
         valve = new RequestValve(connector);
         executor = endpoint.getExecutor();
-        Visits visits = new Visits();
+        visits = new Visits();
         recordedExecutor = executor instanceof ThreadPoolExecutor
                 ? new RecordedPool((ThreadPoolExecutor) executor, visits) : new RecordedExecutor(executor, visits);
         recordedHandler = new RecordedHandler(handler);
@@ -103,7 +103,7 @@ public final class TomcatConnector implements Hook {
                     }
                     // OpenSSL's engine is asked for its class by Tomcat.
                     if (context.getClass().getName().contains(".openssl.")) {
-                        foreignEngines = true;
+                        visits.foreignEngines = true;
                     } else {
                         field.set(certificate, new RecordedContext(context));
                     }
@@ -142,7 +142,7 @@ public final class TomcatConnector implements Hook {
 
     @Override
     public Set<String> unseen() {
-        return foreignEngines ? Set.of("openssl") : Set.of();
+        return visits.foreignEngines ? Set.of("openssl") : Set.of();
     }
 
     private interface ContextAction {

@@ -1,9 +1,12 @@
 package dev.loadline.agent.hooks.tomcat;
 
+import dev.loadline.agent.boot.Resumption;
 import dev.loadline.agent.boot.ServerProbes;
 import dev.loadline.agent.hooks.Fields;
 import java.lang.reflect.Field;
+import org.apache.tomcat.util.net.SecureNioChannel;
 import org.apache.tomcat.util.net.SocketProcessorBase;
+import org.apache.tomcat.util.net.SocketWrapperBase;
 
 /** Tells when a task for a connection is queued, and makes its run a visit to that connection. */
 final class Visits {
@@ -13,6 +16,8 @@ final class Visits {
     /** Where a stream of HTTP/2 has its processor, and that its connection; null until one came. */
     private volatile Field processorOfStream;
     private volatile Field wrapperOfProcessor;
+    /** Whether engines are OpenSSL's, of which Tomcat asks the class: they cannot tell of their handshakes. */
+    volatile boolean foreignEngines;
 
     Visits() throws NoSuchFieldException {
         wrapperOfEvent = Fields.of(SocketProcessorBase.class, "socketWrapper");
@@ -47,8 +52,13 @@ final class Visits {
         return null;
     }
 
+    private static boolean shakesHands(Object wrapper) {
+        Object channel = ((SocketWrapperBase<?>) wrapper).getSocket();
+        return channel instanceof SecureNioChannel && !((SecureNioChannel) channel).isHandshakeComplete();
+    }
+
     /** A task within a visit to its connection. */
-    private static final class Visit implements Runnable {
+    private final class Visit implements Runnable {
         private final Runnable task;
         private final Object wrapper;
 
@@ -60,9 +70,16 @@ final class Visits {
         @Override
         public void run() {
             long visit = ServerProbes.visitBegin(wrapper);
+            boolean shakesHands = foreignEngines && shakesHands(wrapper);
+            if (shakesHands) {
+                ServerProbes.engineShakesHands(Resumption.UNTOLD);
+            }
             try {
                 task.run();
             } finally {
+                if (shakesHands && ((SocketWrapperBase<?>) wrapper).isClosed()) {
+                    ServerProbes.engineIsDone(false, false); // unless it was over when the wrapper was processed
+                }
                 ServerProbes.processed();
                 ServerProbes.visitEnd(visit);
             }

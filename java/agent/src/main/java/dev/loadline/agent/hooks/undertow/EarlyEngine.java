@@ -42,7 +42,7 @@ final class EarlyEngine extends RecordedEngine {
         if (isDone() || getUseClientMode()) {
             return super.wrap(sources, offset, length, target);
         }
-        long visit = HandshakeProbes.stepBegin(this, peer);
+        long visit = HandshakeProbes.stepBegin(this, peer, null);
         try {
             return super.wrap(sources, offset, length, target);
         } finally {
@@ -55,7 +55,7 @@ final class EarlyEngine extends RecordedEngine {
         if (isDone() || getUseClientMode()) {
             return super.unwrap(source, targets, offset, length);
         }
-        long visit = HandshakeProbes.stepBegin(this, peer);
+        long visit = HandshakeProbes.stepBegin(this, peer, null);
         try {
             return super.unwrap(source, targets, offset, length);
         } finally {
@@ -75,7 +75,7 @@ final class EarlyEngine extends RecordedEngine {
     public Runnable getDelegatedTask() {
         Runnable task = super.getDelegatedTask();
         return task == null || isDone() || getUseClientMode() ? task : () -> {
-            long visit = HandshakeProbes.stepBegin(this, peer);
+            long visit = HandshakeProbes.stepBegin(this, peer, null);
             try {
                 task.run();
             } finally {
