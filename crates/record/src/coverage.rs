@@ -112,6 +112,10 @@ fn described(code: &str) -> Option<(&'static str, &'static str)> {
             RESUMPTIONS,
             "its engines do not say it, and Tomcat asks them for their class, so that they cannot be hooked",
         ),
+        "tomcat-connectors" => (
+            "connections, handshakes and queues of Tomcat's connectors other than NIO's",
+            NOTHING_TO_HOOK,
+        ),
         "jetty-queue" => (
             "how long requests wait for a thread of Jetty's",
             NOTHING_TO_HOOK,

@@ -63,6 +63,25 @@ class TomcatIT {
         }
     }
 
+    /** Nothing leads to one of NIO2's, but its requests pass where hooks of another are. */
+    @ParameterizedTest
+    @ValueSource(ints = {10, 11})
+    void of_a_connector_without_hooks_beside_one_with_them_requests_are_told(int version) throws Exception {
+        try (Target target = WebTarget.start(version, "Nio2", "TLSv1.3"); TestRecorder recorder = TestRecorder.prepare()) {
+            int port = Integer.parseInt(target.tell("start"));
+            recorder.record(target.pid());
+            HttpsClient client = new HttpsClient(HttpsClient.newContext(), port);
+            assertEquals(200, client.get("/hello"));
+            assertEquals(404, client.get("/nothing"));
+            client.close();
+            Spool spool = recorder.stop();
+            List<Event> requests = spool.events.stream().filter(e -> e.type() == Type.REQUEST).toList();
+            assertEquals(List.of("GET /hello", "GET /nothing"), requests.stream().map(Event::c).toList());
+            assertEquals(0, spool.of(Type.CONN_OPEN).size());
+            assertTrue(spool.info.contains("\"tomcat-connectors\""), spool.info);
+        }
+    }
+
     /** Tomcat asks them for their class, and they say to nobody whether they resumed a session. */
     @ParameterizedTest
     @CsvSource({"START, TLSv1.3", "HOOKS, TLSv1.2", "HOOKS, TLSv1.3"})

@@ -5,15 +5,21 @@ import jakarta.servlet.AsyncEvent;
 import jakarta.servlet.AsyncListener;
 import jakarta.servlet.ServletException;
 import java.io.IOException;
+import java.util.Set;
 import org.apache.catalina.Wrapper;
 import org.apache.catalina.connector.Connector;
 import org.apache.catalina.connector.Request;
 import org.apache.catalina.connector.Response;
 import org.apache.catalina.valves.ValveBase;
 
-/** Tells of one connector's requests and their services, as they pass the engine's pipeline, which is all connectors'. */
+/**
+ * Tells of one connector's requests and their services, as they pass the engine's pipeline, which is all connectors'; and of those of
+ * connectors that have no hook, if there are any and it is the one to do so.
+ */
 final class RequestValve extends ValveBase {
     private final Connector connector;
+    /** Connectors without hooks, whose requests it tells too. */
+    volatile Set<Connector> others = Set.of();
 
     RequestValve(Connector connector) {
         super(true); // supports asynchronous requests
@@ -22,7 +28,7 @@ final class RequestValve extends ValveBase {
 
     @Override
     public void invoke(Request request, Response response) throws IOException, ServletException {
-        if (request.getConnector() != connector) {
+        if (request.getConnector() != connector && !others.contains(request.getConnector())) {
             getNext().invoke(request, response);
             return;
         }

@@ -4,14 +4,20 @@ import dev.loadline.agent.hooks.Fields;
 import dev.loadline.agent.hooks.Hook;
 import dev.loadline.agent.hooks.Hooks;
 import java.lang.reflect.Field;
+import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.Executor;
+import java.util.stream.Collectors;
 import org.apache.catalina.Pipeline;
 import org.apache.catalina.connector.Connector;
 import org.apache.catalina.connector.CoyoteAdapter;
 import org.apache.coyote.AbstractProtocol;
 import org.apache.coyote.Adapter;
+import org.apache.coyote.ProtocolHandler;
+import org.apache.coyote.ajp.AjpNioProtocol;
+import org.apache.coyote.http11.Http11NioProtocol;
 import org.apache.tomcat.util.net.AbstractEndpoint;
 import org.apache.tomcat.util.net.SSLContext;
 import org.apache.tomcat.util.net.SSLHostConfig;
@@ -29,16 +35,19 @@ public final class TomcatConnector implements Hook {
     private final AbstractEndpoint.Handler<Object> recordedHandler;
     private final Object connections;
     private final Object recordedConnections;
+    private final Connector connector;
     private final Pipeline pipeline;
     private final RequestValve valve;
     private final Visits visits;
+    /** Whether its service has connectors that have no hooks. */
+    private boolean unhooked;
 
     private TomcatConnector(AbstractEndpoint<Object, ?> endpoint, Hooks.Access access)
             throws ReflectiveOperationException {
         this.endpoint = endpoint;
         handler = endpoint.getHandler();
         AbstractProtocol<?> protocol = (AbstractProtocol<?>) Fields.get(handler, "proto");
-        Connector connector = (Connector) Fields.get(coyote(protocol.getAdapter(), access), "connector");
+        connector = (Connector) Fields.get(coyote(protocol.getAdapter(), access), "connector");
         pipeline = connector.getService().getContainer().getPipeline();
         valve = new RequestValve(connector);
         executor = endpoint.getExecutor();
@@ -59,6 +68,12 @@ public final class TomcatConnector implements Hook {
         TomcatConnector connector = new TomcatConnector((AbstractEndpoint<Object, ?>) endpoint, access);
         connector.put();
         return connector;
+    }
+
+    /** Those of NIO2 and APR have no thread that leads to them. */
+    private static boolean canBeHooked(Connector connector) {
+        ProtocolHandler protocol = connector.getProtocolHandler();
+        return protocol instanceof Http11NioProtocol || protocol instanceof AjpNioProtocol;
     }
 
     /** Tomcat's own adapter: the protocol's, or behind one that was put before it, as our guard does. */
@@ -95,6 +110,12 @@ public final class TomcatConnector implements Hook {
 
     @Override
     public void refresh() {
+        List<Connector> all = List.of(connector.getService().findConnectors());
+        List<Connector> hooked = all.stream().filter(TomcatConnector::canBeHooked).collect(Collectors.toList());
+        unhooked = all.size() > hooked.size();
+        if (!hooked.isEmpty() && hooked.get(0) == connector) {
+            valve.others = all.stream().filter(other -> !hooked.contains(other)).collect(Collectors.toSet());
+        }
         for (SSLHostConfig host : endpoint.findSslHostConfigs()) {
             for (SSLHostConfigCertificate certificate : host.getCertificates()) {
                 forEachContext(certificate, (field, context) -> {
@@ -142,7 +163,14 @@ public final class TomcatConnector implements Hook {
 
     @Override
     public Set<String> unseen() {
-        return visits.foreignEngines ? Set.of("openssl") : Set.of();
+        Set<String> unseen = new HashSet<>();
+        if (visits.foreignEngines) {
+            unseen.add("openssl");
+        }
+        if (unhooked) {
+            unseen.add("tomcat-connectors");
+        }
+        return unseen;
     }
 
     private interface ContextAction {
