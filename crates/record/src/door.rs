@@ -7,9 +7,11 @@
 //!
 //! What always holds: nothing is said to a socket that is not the target's own, whatever lies under that name.
 
+use std::fs::OpenOptions;
 use std::io::{BufRead, BufReader, ErrorKind, Write};
+use std::os::fd::AsRawFd;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::time::Duration;
@@ -20,6 +22,8 @@ use crate::sys;
 use crate::target::Target;
 
 const DOOR: &str = "door";
+/// What it is called until it listens.
+const UNOPENED: &str = "door.new";
 
 /// An open one, whose other side is the target.
 pub struct Door {
@@ -76,19 +80,57 @@ impl Door {
     }
 }
 
+const TMP: &str = "/tmp";
+const FOLDER: &str = ".loadline-";
+
 fn folder(target: &Target) -> String {
-    format!(".loadline-{}", target.nspid)
+    format!("{FOLDER}{}", target.nspid)
 }
 
-/// Removes the door that a killed JVM had no time to remove.
+/// Removes the door that a killed JVM, which was our target, had no time to remove.
 pub fn remove_dead(target: &Target) {
-    let folder = Path::new("/tmp").join(folder(target));
-    let its_own =
-        std::fs::symlink_metadata(&folder).is_ok_and(|m| m.is_dir() && m.uid() == target.uid);
-    let door = folder.join(DOOR);
+    let folder = Path::new(TMP).join(folder(target));
     // One that answers belongs to a JVM that was given the same id.
-    if its_own && UnixStream::connect(&door).is_err() {
-        let _ = std::fs::remove_file(&door); // another may have been quicker
-        let _ = std::fs::remove_dir(&folder);
+    remove(&folder, |uid| uid == target.uid, |_| true);
+}
+
+/// The same of JVMs that nobody recorded when they were killed. Those of the ids of processes that there are are left alone;
+/// others may be those of a container that has the same /tmp, and answer.
+pub fn remove_all_dead() {
+    let ours = sys::euid();
+    for entry in std::fs::read_dir(TMP).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let pid = name.to_str().and_then(|n| n.strip_prefix(FOLDER));
+        let pid: Option<i32> = pid.and_then(|n| n.parse().ok());
+        if pid.is_some_and(|pid| !Path::new(&format!("/proc/{pid}")).exists()) {
+            remove(
+                &entry.path(),
+                |uid| ours == 0 || uid == ours,
+                |refusal| refusal == ErrorKind::ConnectionRefused,
+            );
+        }
+    }
+}
+
+/// Removes a door in the folder of such a user, if it lets nobody in for such a reason.
+fn remove(folder: &Path, whose: impl Fn(u32) -> bool, is_dead: impl Fn(ErrorKind) -> bool) {
+    let mut options = OpenOptions::new();
+    options.read(true);
+    // Through our own descriptor, whatever its owner puts in its place meanwhile.
+    let opened = options
+        .custom_flags(libc::O_DIRECTORY | libc::O_NOFOLLOW)
+        .open(folder);
+    let Ok(dir) = opened else {
+        return; // there is none
+    };
+    let inside = |name: &str| format!("/proc/self/fd/{}/{name}", dir.as_raw_fd());
+    if !dir.metadata().is_ok_and(|m| whose(m.uid())) {
+        return;
+    }
+    if UnixStream::connect(inside(DOOR)).is_err_and(|e| is_dead(e.kind())) {
+        for name in [DOOR, UNOPENED] {
+            let _ = std::fs::remove_file(inside(name)); // another may have been quicker
+        }
+        let _ = std::fs::remove_dir(folder);
     }
 }

@@ -22,6 +22,7 @@ use crate::attach::{Attach, remove_dead_socket, start_agent};
 use crate::child;
 use crate::counters;
 use crate::coverage;
+use crate::door;
 use crate::drain::{Drain, is_full};
 use crate::error::{Error, Result, io};
 use crate::flight::{Keeper, Live};
@@ -73,6 +74,7 @@ pub fn record(
         Target::Command(_) => None,
     };
     let dir = TraceDir::create(&o.out)?;
+    door::remove_all_dead();
     if let Target::Command(command) = &o.target
         && !child::is_java(command)
     {

@@ -37,6 +37,12 @@ fn the_death_of_the_jvm_ends_the_recording_normally() {
         skip!("the agent is not built")
     };
     let _alone = alone();
+    // One that nobody recorded: whoever records next tidies up after it.
+    let mut unseen = Jvm::start_with(&mut java_with(&agent), "Unseen", READY);
+    await_door(unseen.pid());
+    unseen.child.kill().expect("killed");
+    unseen.child.wait().expect("ours");
+    assert!(door_folder(unseen.pid()).exists());
     for at_start in [false, true] {
         let mut java = match at_start {
             true => java_with(&agent),
@@ -58,7 +64,8 @@ fn the_death_of_the_jvm_ends_the_recording_normally() {
         assert_eq!(session.ended, "target-exited");
         assert!(session.end_ns > session.begin_ns);
         let socket = format!("/tmp/.java_pid{}", jvm.pid());
-        for left in [Path::new(&socket), &door_folder(jvm.pid())] {
+        let doors = [door_folder(jvm.pid()), door_folder(unseen.pid())];
+        for left in [Path::new(&socket), &doors[0], &doors[1]] {
             assert!(!left.exists(), "{} is left", left.display());
         }
     }
