@@ -98,7 +98,9 @@ pub fn build_within(
     cpu_changes.sort_by_key(|m| m.ts_ns);
     room.check()?;
     let mut meta = meta::meta(&input, end, kernel_events, heard.events);
-    meta.not_recorded.extend(mounts.not_recorded());
+    if !meta::has_probes(&input) {
+        meta.not_recorded.extend(mounts.not_recorded());
+    }
     meta.notes.extend(input.counted.notes.iter().cloned());
     let resources = Resources::new(&input.proc, begin, end);
 

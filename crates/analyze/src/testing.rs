@@ -185,6 +185,8 @@ impl KernelSpool {
 pub struct AgentSpool {
     /// (tid, ts, type, a, b, c), in the order of writing.
     pub events: Vec<(u32, i64, u32, u64, u64, u32)>,
+    /// The agent had probes in place: it was there at start.
+    pub has_probes: bool,
     frames: Vec<Frame>,
     strings: Vec<String>,
     ids: HashMap<String, u32>,
@@ -241,9 +243,11 @@ impl AgentSpool {
     pub fn bytes(&self) -> Vec<u8> {
         let mut out = agent::new_header(1 << 30, &agent::Asked::default());
         out[agent::at::STATE..][..4].copy_from_slice(&agent::state::STOPPED.to_le_bytes());
-        let info =
-            br#"{"jvm":"Test VM 25","java":25,"server":"Apache Tomcat/11.0.9","name":"shop"}"#;
-        out[agent::at::INFO..][..info.len()].copy_from_slice(info);
+        let by = if self.has_probes { "probes" } else { "hooks" };
+        let info = format!(
+            r#"{{"jvm":"Test VM 25","java":25,"server":"Apache Tomcat/11.0.9","name":"shop","server_by":"{by}"}}"#
+        );
+        out[agent::at::INFO..][..info.len()].copy_from_slice(info.as_bytes());
         let mut tids: Vec<u32> = self.events.iter().map(|e| e.0).collect();
         tids.sort_unstable();
         tids.dedup();

@@ -13,6 +13,14 @@ struct AgentInfo {
     java: u32,
     server: Option<String>,
     name: Option<String>,
+    server_by: Option<String>,
+}
+
+/// Whether the agent had probes in place, those in virtual threads too.
+pub fn has_probes(input: &Input) -> bool {
+    let info = input.header.as_ref().map(|h| h.info.as_str());
+    let info: AgentInfo = serde_json::from_str(info.unwrap_or("{}")).unwrap_or_default(); // it has said nothing
+    info.server_by.as_deref() == Some("probes")
 }
 
 pub fn meta(input: &Input, end: i64, kernel_events: u64, agent_events: u64) -> Meta {

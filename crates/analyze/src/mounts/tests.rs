@@ -88,6 +88,22 @@ fn a_virtual_thread_that_never_leaves_its_carrier_has_its_states_all_along() {
 }
 
 #[test]
+fn where_probes_would_have_told_who_goes_on_nothing_was_missed() {
+    let not_recorded = |has_probes: bool| {
+        let mut r = recording();
+        mount(&mut r.agent, 21, 102 * MS, 77, 5);
+        unmount(&mut r.agent, 21, 110 * MS, 0);
+        r.agent.has_probes = has_probes;
+        let dir = tempfile::tempdir().expect("a directory");
+        r.write(dir.path()).expect("spools");
+        let meta = crate::build(dir.path(), false, &mut |_, _| {}).expect("a trace");
+        meta.not_recorded.len()
+    };
+    assert_eq!(not_recorded(false), 1);
+    assert_eq!(not_recorded(true), 0, "none let another go on");
+}
+
+#[test]
 fn a_virtual_threads_states_are_its_carriers_while_mounted_and_its_own_in_between() {
     let mut r = recording();
     let k = &mut r.kernel[0];
