@@ -6,11 +6,12 @@ use std::fs;
 use std::path::Path;
 
 const RUST: &str = "crates/trace/src/spool/agent/layout.rs";
-const HALVES: [&str; 7] = [
+const HALVES: [&str; 8] = [
     "java/agent/src/main/java/dev/loadline/agent/SpoolHeader.java",
     "java/agent/src/main/java/dev/loadline/agent/boot/Type.java",
     "java/agent/src/main/java/dev/loadline/agent/boot/Session.java",
     "java/agent/src/main/java/dev/loadline/agent/boot/Emit.java",
+    "java/agent/src/main/java/dev/loadline/agent/boot/Resumption.java",
     "java/agent/src/main/java/dev/loadline/agent/VmLog.java",
     "java/agent/src/main/c/spool.h",
     "java/agent/src/main/c/spool.c",
@@ -84,7 +85,8 @@ fn rust_name(name: &str, told: &BTreeMap<String, u64>) -> Option<String> {
     let kind = name
         .strip_prefix("KIND_")
         .map(|n| format!("chunk_kind::{n}"));
-    let modules = ["", "kind::", "state::", "mode::", "at::"].map(|m| format!("{m}{name}"));
+    let modules =
+        ["", "kind::", "state::", "mode::", "at::", "resumption::"].map(|m| format!("{m}{name}"));
     let candidates = at
         .into_iter()
         .chain(kind)

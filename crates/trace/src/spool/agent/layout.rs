@@ -116,9 +116,10 @@ pub mod chunk_kind {
     pub const FRAMES: u32 = 3;
 }
 
-/// What a handshake's end says of whether it resumed a session; where it says none of these, it did if no
-/// [`TLS_KEY`](kind::TLS_KEY) came.
+/// What a handshake's end says of whether it resumed a session.
 pub mod resumption {
+    /// It did if no [`TLS_KEY`](super::kind::TLS_KEY) came.
+    pub const BY_KEY: u64 = 0;
     /// It did not.
     pub const FULL: u64 = 1;
     /// It did.
