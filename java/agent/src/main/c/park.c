@@ -110,8 +110,9 @@ static int find_own(JNIEnv *jni) {
     }
     (*jvmti)->SetEventNotificationMode(jvmti, JVMTI_ENABLE, JVMTI_EVENT_NATIVE_METHOD_BIND, NULL);
     (*jni)->CallStaticVoidMethod(jni, unsafe_class, natives);
+    int threw = (*jni)->ExceptionCheck(jni);
     (*jvmti)->SetEventNotificationMode(jvmti, JVMTI_DISABLE, JVMTI_EVENT_NATIVE_METHOD_BIND, NULL);
-    return atomic_load(&jvms_own) != NULL;
+    return !threw && atomic_load(&jvms_own) != NULL;
 }
 
 /* ---- virtual threads: states of java.lang.VirtualThread that say why it leaves its carrier ---- */

@@ -1,6 +1,7 @@
 package dev.loadline.agent;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.loadline.agent.boot.Type;
@@ -60,6 +61,23 @@ class SamplesIT {
                 assertTrue(recorder.stop().of(Type.SAMPLE).isEmpty());
             }
             assertEquals("", target.errors().replaceAll("(?m)^WARNING:.*\\R?", ""));
+        }
+    }
+
+    /** Its checks find calls with an exception pending, unchecked ones, and wrong arguments. */
+    @Test
+    void the_native_half_keeps_the_rules_of_jni() throws Exception {
+        try (Target target = Target.start(Churn.class, "-Xcheck:jni", "-XX:+DisplayVMOutputToStderr")) {
+            target.tell("hot");
+            for (int round = 0; round < 2; round++) {
+                try (TestRecorder recorder = TestRecorder.prepare().sampling(EVERY_NS).allocations(1 << 16)) {
+                    recorder.record(target.pid());
+                    target.tell("300");
+                    assertEquals("", recorder.stop().message);
+                }
+            }
+            String errors = target.errors();
+            assertFalse(errors.contains("in native method"), errors);
         }
     }
 
