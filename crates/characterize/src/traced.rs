@@ -139,7 +139,7 @@ const PHASES: [(&str, &str); 11] = [
     ("tls_full", "TLS handshake, full"),
     ("tls_resumed", "TLS handshake, resumed"),
     ("tls_failed", "TLS handshake, failed"),
-    ("tls_unknown", "TLS handshake, unknown"),
+    ("tls_unknown", "TLS handshake, full or resumed"),
     ("request", "request (no service)"),
     ("service", "service"),
     ("pool_wait", "waiting for the pool"),

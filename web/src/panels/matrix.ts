@@ -10,6 +10,7 @@ import type { Panel } from "./tabs.ts";
 const PHASES: readonly (readonly [string, string, number])[] = [
   ["tls_full", "TLS handshake, full", 0],
   ["tls_resumed", "TLS handshake, resumed", 0],
+  ["tls_unknown", "TLS handshake, full or resumed", 0],
   ["tls_failed", "TLS handshake, failed", 0],
   ["request", "request, outside the service", 0],
   ["service", "service", 0],

@@ -197,6 +197,8 @@ pub struct Doors {
     pub resumed: u64,
     /// Failed ones.
     pub failed: u64,
+    /// Those of which it is not known whether they were full ones, as of OpenSSL's.
+    pub unknown: u64,
     /// Dropped because a queue of connections to accept was full; none if not recorded.
     pub overflows: Option<u64>,
     /// Most connections that waited to be accepted by the target, where connections were dropped.

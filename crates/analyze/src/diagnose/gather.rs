@@ -236,6 +236,7 @@ fn doors(db: &Connection, counters: &Counters) -> Result<Doors> {
             full: count(r, 1)?,
             resumed: count(r, 2)?,
             failed: count(r, 3)?,
+            unknown: count(r, 4)?,
             overflows: overflows.map(|n| n.max(0.0) as u64),
             accept_queue: counters.get("process", "accept_queue").map(|c| c.3),
         })

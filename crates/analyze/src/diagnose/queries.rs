@@ -98,7 +98,8 @@ SELECT third.third, coalesce(work, 0), coalesce(compiling, 0), seconds, coalesce
         sql: "SELECT count(*) FILTER (kind = 'connection' AND NOT regexp_matches(name, '^stream( |$)') AND begin_ns > start) AS opened,
   count(*) FILTER (kind = 'tls_handshake' AND name = 'full') AS \"full\",
   count(*) FILTER (kind = 'tls_handshake' AND name = 'resumed') AS resumed,
-  count(*) FILTER (kind = 'tls_handshake' AND name = 'failed') AS failed
+  count(*) FILTER (kind = 'tls_handshake' AND name = 'failed') AS failed,
+  count(*) FILTER (kind = 'tls_handshake' AND name = 'unknown' AND complete) AS unknown
 FROM spans, (SELECT min(begin_ns) AS start FROM threads)",
     },
     Query {

@@ -9,9 +9,10 @@ use loadline_trace::duckdb::Connection;
 use serde::Serialize;
 
 /// A phase as people call it: its name in the tables, its title, and what it is a mean of.
-pub const PHASES: [(&str, &str, &str); 8] = [
+pub const PHASES: [(&str, &str, &str); 9] = [
     ("tls_full", "TLS handshake, full", "per handshake"),
     ("tls_resumed", "TLS handshake, resumed", "per handshake"),
+    ("tls_unknown", "TLS, full or resumed", "per handshake"),
     ("tls_failed", "TLS handshake, failed", "per handshake"),
     ("request", "outside the service", "per request"),
     ("service", "service", "per request"),

@@ -102,7 +102,7 @@ pub struct Phase {
 }
 
 /// Rows of the breakdown: label, per what, spans counted (SQL over `spans`), time summed (SQL over `breakdown`).
-const PHASES: [(&str, &str, &str, &str, bool); 9] = [
+const PHASES: [(&str, &str, &str, &str, bool); 10] = [
     (
         "TLS handshake, full",
         "handshake",
@@ -114,6 +114,13 @@ const PHASES: [(&str, &str, &str, &str, bool); 9] = [
         "TLS handshake, resumed",
         "handshake",
         "kind = 'tls_handshake' AND name = 'resumed'",
+        "true",
+        false,
+    ),
+    (
+        "TLS, full or resumed", // OpenSSL's
+        "handshake",
+        "kind = 'tls_handshake' AND name = 'unknown' AND complete",
         "true",
         false,
     ),

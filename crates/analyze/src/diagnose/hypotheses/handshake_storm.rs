@@ -30,26 +30,38 @@ fn judge(f: &Figures) -> Judgement {
     }
     let d = &f.doors;
     let ended = d.full + d.resumed;
-    if ended == 0 {
+    if ended + d.unknown == 0 {
         return Judgement::refuted("no handshake ended in the recording");
     }
-    let full = d.full as f64 / ended as f64;
-    let of_cpu =
-        f.time.sum(|p, c| p == "tls_full" && c == "running") / 1e9 / f.cpu.seconds().max(1e-9);
-    let of_time = f.time.phase("tls_full");
-    let rate = format!(
-        "{:.0} full handshakes/s, {} of all; {:.0} requests/s",
-        d.full as f64 / f.seconds,
-        percent(full),
-        f.requests.per_s
-    );
+    // Where an engine does not say which were full ones, all may be.
+    let says = d.unknown <= ended;
+    let may_be = |p: &str| p == "tls_full" || !says && p == "tls_unknown";
+    let of_cpu = f.time.sum(|p, c| may_be(p) && c == "running") / 1e9 / f.cpu.seconds().max(1e-9);
+    let of_time = f.time.share(|p, _| may_be(p));
+    let full = d.full as f64 / ended.max(1) as f64;
+    let kinds = match says {
+        true => format!(
+            "{:.0} full handshakes/s, {} of all",
+            d.full as f64 / f.seconds,
+            percent(full)
+        ),
+        false => format!(
+            "{:.0} handshakes/s, full or resumed",
+            (d.unknown + d.full) as f64 / f.seconds
+        ),
+    };
+    let rate = format!("{kinds}; {:.0} requests/s", f.requests.per_s);
     let cost = format!(
         "they took {} of the target's CPU time and {} of the time of requests and handshakes",
         percent(of_cpu),
         percent(of_time)
     );
-    if of_cpu < OF_CPU || full < FULL || of_time < NOTABLE {
+    if of_cpu < OF_CPU || says && full < FULL || of_time < NOTABLE {
         return Judgement::refuted(rate).fact(cost);
+    }
+    if !says {
+        let engines = "which handshakes are full ones: OpenSSL's engines do not say it, the JDK's own (JSSE) do";
+        return Judgement::lacking(engines).fact(rate).fact(cost);
     }
     Judgement::confirmed(
         of_time,
@@ -78,5 +90,13 @@ mod tests {
             Outcome::Refuted,
             "most are resumed"
         );
+        // Of OpenSSL's engines it is not known.
+        let mut f = sound();
+        (f.doors.full, f.doors.resumed, f.doors.unknown) = (0, 0, 800);
+        add(&mut f, "tls_unknown", "running", 2400);
+        f.cpu.by_kind.insert("platform".into(), 4.5);
+        assert_eq!(outcome(HYPOTHESIS, &f), Outcome::NotEnoughData);
+        f.cpu.by_kind.insert("platform".into(), 45.0);
+        assert_eq!(outcome(HYPOTHESIS, &f), Outcome::Refuted, "they are cheap");
     }
 }
