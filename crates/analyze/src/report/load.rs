@@ -99,7 +99,7 @@ pub struct Connections {
     pub resumed: u64,
     /// Handshakes that failed or were given up.
     pub failed: u64,
-    /// Those of which it is not known whether they resumed a session.
+    /// Those that were seen whole, and of which it is not known whether they resumed a session.
     pub unknown: u64,
     /// Full ones per second.
     pub full_per_s: f64,
@@ -147,7 +147,7 @@ pub(super) fn connections(db: &Connection, meta: &Meta) -> Result<Connections> {
                     count(*) FILTER (kind = 'tls_handshake' AND name = 'full'),
                     count(*) FILTER (kind = 'tls_handshake' AND name = 'resumed'),
                     count(*) FILTER (kind = 'tls_handshake' AND name = 'failed'),
-                    count(*) FILTER (kind = 'tls_handshake' AND name = 'unknown')
+                    count(*) FILTER (kind = 'tls_handshake' AND name = 'unknown' AND complete)
              FROM spans"
         ),
         |r| {
