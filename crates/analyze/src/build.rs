@@ -164,7 +164,7 @@ pub fn build_within(
     breakdown::rows(&spans, &doings, room, |row| breakdown.push(row))?;
     out.end(breakdown)?;
     if meta.has("kernel") {
-        spans.methods.time(&states);
+        spans.methods.take_cpu_times(&states);
     }
     drop(states);
     progress(0.9, "writing");

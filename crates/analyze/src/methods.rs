@@ -193,7 +193,7 @@ impl Invocations {
     /// Takes the CPU time from when the kernel let each thread run, where the thread's clock was not read: that would have said the
     /// same, but for interrupts and stolen time, and to read it at begin and end costs ten times as much as all else of an
     /// invocation. Of one in which a state of its thread is unknown, it is, too.
-    pub fn time(&mut self, states: &Grouped<Interval>) {
+    pub fn take_cpu_times(&mut self, states: &Grouped<Interval>) {
         let ran = Ran {
             states,
             places: Places::new(states.len()),

@@ -13,7 +13,7 @@ use std::os::fd::AsRawFd;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::os::unix::net::UnixStream;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::attach::Tmp;
@@ -91,7 +91,11 @@ fn folder(target: &Target) -> String {
 pub fn remove_dead(target: &Target) {
     let folder = Path::new(TMP).join(folder(target));
     // One that answers belongs to a JVM that was given the same id.
-    remove(&folder, |uid| uid == target.uid, |_| true);
+    remove(
+        &folder,
+        |uid| uid == target.uid,
+        |refusal| refusal != ErrorKind::WouldBlock,
+    );
 }
 
 /// The same of JVMs that nobody recorded when they were killed. Those of the ids of processes that there are are left alone;
@@ -123,14 +127,45 @@ fn remove(folder: &Path, whose: impl Fn(u32) -> bool, is_dead: impl Fn(ErrorKind
     let Ok(dir) = opened else {
         return; // there is none
     };
-    let inside = |name: &str| format!("/proc/self/fd/{}/{name}", dir.as_raw_fd());
+    let inside = |name: &str| PathBuf::from(format!("/proc/self/fd/{}/{name}", dir.as_raw_fd()));
     if !dir.metadata().is_ok_and(|m| whose(m.uid())) {
         return;
     }
-    if UnixStream::connect(inside(DOOR)).is_err_and(|e| is_dead(e.kind())) {
+    if sys::knock(&inside(DOOR)).is_err_and(|e| is_dead(e.kind())) {
         for name in [DOOR, UNOPENED] {
             let _ = std::fs::remove_file(inside(name)); // another may have been quicker
         }
         let _ = std::fs::remove_dir(folder);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::net::UnixListener;
+
+    #[test]
+    fn a_door_that_answers_or_lets_nobody_in_stays_and_a_dead_one_goes() {
+        let tmp = tempfile::tempdir().expect("a directory");
+        let folder = tmp.path().join("folder");
+        std::fs::create_dir(&folder).expect("created");
+        let door = UnixListener::bind(folder.join(DOOR)).expect("a door");
+        let ours = sys::euid();
+        let all = || {
+            let refused = |refusal| refusal == ErrorKind::ConnectionRefused;
+            remove(&folder, |uid| uid == ours, refused);
+            folder.exists()
+        };
+        assert!(all(), "it answers");
+        // SAFETY: a listening socket, which is told to keep fewer callers waiting.
+        assert_eq!(unsafe { libc::listen(door.as_raw_fd(), 0) }, 0);
+        let knocks = std::iter::repeat_with(|| sys::knock(&folder.join(DOOR)));
+        let refusal = knocks.take(10).find_map(|k| k.err()).expect("it is full");
+        assert_eq!(refusal.kind(), ErrorKind::WouldBlock);
+        assert!(all(), "and keeps nobody waiting");
+        drop(door);
+        remove(&folder, |uid| uid != ours, |_| true);
+        assert!(folder.exists(), "somebody else's");
+        assert!(!all(), "it is dead");
     }
 }

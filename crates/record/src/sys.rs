@@ -281,6 +281,30 @@ pub fn affinity(pid: i32) -> u32 {
     }
 }
 
+/// Connects to a Unix socket and leaves; an error, [`WouldBlock`](io::ErrorKind::WouldBlock), too, if it would have to wait because its
+/// owner lets nobody in.
+pub fn knock(path: &Path) -> io::Result<()> {
+    // SAFETY: a zeroed address is a valid one.
+    let mut to: libc::sockaddr_un = unsafe { std::mem::zeroed() };
+    to.sun_family = libc::AF_UNIX as libc::sa_family_t;
+    let bytes = path.as_os_str().as_bytes();
+    if bytes.len() >= to.sun_path.len() {
+        return Err(io::ErrorKind::InvalidInput.into());
+    }
+    for (at, byte) in to.sun_path.iter_mut().zip(bytes) {
+        *at = *byte as libc::c_char;
+    }
+    let how = libc::SOCK_STREAM | libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC;
+    // SAFETY: takes no pointers.
+    let fd = check(unsafe { libc::socket(libc::AF_UNIX, how, 0) })?;
+    // SAFETY: a fresh descriptor that nobody else owns.
+    let socket = unsafe { OwnedFd::from_raw_fd(fd) };
+    let size = size_of::<libc::sockaddr_un>() as libc::socklen_t;
+    // SAFETY: an address of that size, which the call only reads.
+    check(unsafe { libc::connect(socket.as_raw_fd(), (&raw const to).cast(), size) })?;
+    Ok(())
+}
+
 /// Who made the other end of a Unix socket.
 pub fn peer(socket: &impl AsRawFd) -> io::Result<libc::ucred> {
     let mut peer = libc::ucred {
