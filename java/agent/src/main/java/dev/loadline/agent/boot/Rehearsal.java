@@ -12,8 +12,9 @@ import jdk.internal.misc.Unsafe;
  *
  * <p>HotSpot compiles no branch that it has never seen taken. A server that was warm before its first recording had its hot
  * methods compiled without what records: all of them fell back to the interpreter when it began, and for ten seconds a fifth of
- * the CPU time was the compiler's. What is profiled here is compiled in from the start. It takes some 50 ms, before the program
- * begins or on the thread that attaches.
+ * the CPU time was the compiler's. What is profiled here is compiled in from the start. It takes up to half a second, before
+ * the program begins or on the thread that attaches: as long as the first compiler needs for the probes, of which it takes
+ * more only when few wait for it.
  */
 public final class Rehearsal {
     private static final Unsafe U = Unsafe.getUnsafe();
