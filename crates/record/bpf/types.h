@@ -54,6 +54,7 @@ struct task_struct {
 	int tgid;
 	int wake_cpu;
 	unsigned int __state;
+	unsigned long nvcsw, nivcsw;
 	void *stack;
 	struct pid *thread_pid;
 } RELOCATED;
@@ -81,9 +82,37 @@ struct sock {
 	struct socket *sk_socket;
 } RELOCATED;
 
-struct inode {
-	unsigned long i_ino;
+struct super_block {
+	unsigned int s_dev;
 } RELOCATED;
+
+struct inode {
+	unsigned short i_mode;
+	unsigned long i_ino;
+	struct super_block *i_sb;
+} RELOCATED;
+
+struct file {
+	struct inode *f_inode;
+	const void *f_op;
+} RELOCATED;
+
+struct bpf_iter_meta {
+	struct seq_file *seq;
+} RELOCATED;
+
+/* What programs of iterators are given: their layout is the kernel's interface. */
+struct bpf_iter__task {
+	struct bpf_iter_meta *meta;
+	struct task_struct *task;
+};
+
+struct bpf_iter__task_file {
+	struct bpf_iter_meta *meta;
+	struct task_struct *task;
+	__u32 fd __attribute__((aligned(8)));
+	struct file *file;
+};
 
 struct socket {
 	short type;

@@ -7,17 +7,19 @@
 //! descriptors, so that they vanish with this process however it ends.
 
 use std::mem::MaybeUninit;
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::path::Path;
 use std::sync::Mutex;
 
-use libbpf_rs::btf::types::{FuncProto, Ptr, Typedef};
+use libbpf_rs::btf::types::{Func, FuncProto, Ptr, Typedef};
 use libbpf_rs::btf::{Btf, ReferencesType};
 use libbpf_rs::skel::{OpenSkel, Skel, SkelBuilder};
 use libbpf_rs::{MapCore, MapFlags, MapHandle, MapType, OpenObject, PrintLevel};
 
+use crate::procfs::Known;
 use crate::ring::ring_size;
-use crate::{calls, closed};
+use crate::walk::{Through, Walk};
+use crate::{calls, closed, opened};
 
 #[allow(missing_docs, clippy::all)]
 mod skel {
@@ -43,6 +45,7 @@ pub struct Kernel<'a> {
     rings: Vec<MapHandle>,
     ring_bytes: usize,
     tells_connections: bool,
+    walks: bool,
 }
 
 /// Inode of the initial pid namespace (PROC_PID_INIT_INO in the kernel's proc_ns.h).
@@ -91,6 +94,11 @@ impl<'a> Kernel<'a> {
         let tells_connections =
             wanted.scheduler && tracepoint(&types, "inet_sock_set_state").is_some();
         open.progs.on_connection.set_autoload(tells_connections);
+        let walks = types.type_by_name::<Func>("bpf_iter_task_file").is_some(); // as old as that of threads
+        for program in [&mut open.progs.on_descriptor, &mut open.progs.on_thread] {
+            program.set_autoload(walks);
+            program.set_autoattach(false); // to a process, when that is known
+        }
         for program in [&mut open.progs.on_sys_enter, &mut open.progs.on_sys_exit] {
             program.set_autoload(wanted.syscalls);
         }
@@ -106,6 +114,7 @@ impl<'a> Kernel<'a> {
             rings,
             ring_bytes,
             tells_connections,
+            walks,
         })
     }
 
@@ -135,14 +144,27 @@ impl<'a> Kernel<'a> {
         self.skel.links = Default::default();
     }
 
-    /// Who knows of the connections that the target closes; nobody where the programs do not see them.
-    pub fn closed(&self) -> Result<Option<closed::Asked>, String> {
-        if !self.tells_connections {
-            return Ok(None);
-        }
-        MapHandle::try_from(&self.skel.maps.closed_sockets)
-            .map(|map| Some(closed::known_by(map)))
-            .map_err(|e| explain("asking for connections", &e))
+    /// What can be asked here of this process, that `/proc` tells later, or at a higher price.
+    pub fn known(&self, pid: i32) -> Result<Known, String> {
+        let closed = match self.tells_connections {
+            true => Some(
+                MapHandle::try_from(&self.skel.maps.closed_sockets)
+                    .map_err(|e| explain("asking for connections", &e))?,
+            ),
+            false => None,
+        };
+        let progs = &self.skel.progs;
+        let descriptors = self.walk(progs.on_descriptor.as_fd(), Through::Descriptors(pid));
+        Ok(Known {
+            opened: descriptors.map(opened::listed_by),
+            closed: closed.map(closed::known_by),
+            threads: self.walk(progs.on_thread.as_fd(), Through::Threads(pid)),
+        })
+    }
+
+    /// `None` where the kernel cannot do that.
+    fn walk(&self, program: BorrowedFd<'_>, through: Through) -> Option<Walk> {
+        self.walks.then(|| Walk::new(program, through).ok())?
     }
 
     /// Records that found their ring full.

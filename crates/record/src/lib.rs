@@ -29,6 +29,7 @@ mod jvms;
 mod kernel;
 mod machine;
 pub mod methods;
+mod opened;
 mod options;
 mod owner;
 mod place;
@@ -43,6 +44,7 @@ mod subject;
 pub mod sys;
 mod target;
 mod trace_dir;
+mod walk;
 
 pub mod bench;
 

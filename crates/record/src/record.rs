@@ -30,7 +30,7 @@ use crate::kernel::{Kernel, Storage};
 use crate::options::{Options, Progress, Stage, Target};
 use crate::place::Place;
 use crate::prepare::{absolute, describe, load_kernel, new_agent, new_session, without_kernel};
-use crate::procfs::Watcher;
+use crate::procfs::{Known, Watcher};
 use crate::ring::Ring;
 use crate::subject::Subject;
 use crate::sys::{self, now_ns};
@@ -175,11 +175,11 @@ impl<'a> Recording<'a> {
             None => dir.raw().procfs(),
         };
         let spool = private::create_new(&proc_path).map_err(io(&proc_path))?;
-        let closed = match &kernel {
-            Some(kernel) => kernel.closed().map_err(Error::NoLevel)?,
-            None => None,
+        let known = match &kernel {
+            Some(kernel) => kernel.known(subject.target.pid).map_err(Error::NoLevel)?,
+            None => Known::default(),
         };
-        let watcher = Watcher::new(subject.target.pid, !subject.target.our_pids, spool, closed);
+        let watcher = Watcher::new(subject.target.pid, !subject.target.our_pids, spool, known);
         let session = new_session(o, &subject, levels);
         session.store(&dir.raw().session())?;
         let begun = Instant::now();

@@ -63,6 +63,22 @@ pub fn process_cpu_ns(pid: i32) -> io::Result<i64> {
     clock_ns(clock)
 }
 
+/// How many CPUs the main thread of a process may run on; `None` if it is gone.
+pub fn allowed_cpus(pid: i32) -> Option<u32> {
+    // The most that the kernel can be built for.
+    let mut mask = [0u64; 8192 / 64];
+    // SAFETY: the kernel writes at most as many bytes as it is told of, into a buffer of that size.
+    let written = unsafe {
+        libc::syscall(
+            libc::SYS_sched_getaffinity,
+            pid,
+            size_of_val(&mask),
+            mask.as_mut_ptr(),
+        )
+    };
+    (written > 0).then(|| mask.iter().map(|word| word.count_ones()).sum())
+}
+
 /// Our effective user id.
 pub fn euid() -> u32 {
     // SAFETY: no arguments, cannot fail.
@@ -329,6 +345,19 @@ pub fn peer(socket: &impl AsRawFd) -> io::Result<libc::ucred> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn cpus_are_counted_as_proc_lists_them() {
+        let own = std::process::id() as i32;
+        let status = std::fs::read_to_string("/proc/self/status").expect("it");
+        let list = status
+            .lines()
+            .find_map(|l| l.strip_prefix("Cpus_allowed_list:"))
+            .expect("its CPUs");
+        let many = loadline_share::CpuSet::parse(list.trim()).expect("a list");
+        assert_eq!(allowed_cpus(own), Some(many.len()));
+        assert_eq!(allowed_cpus(i32::MAX), None);
+    }
 
     #[test]
     fn who_waits_spends_no_cpu_time() {

@@ -11,11 +11,11 @@
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use loadline_share::{Client, CpuSet, SOCKET_VARIABLE, default_socket};
+use loadline_share::{Client, SOCKET_VARIABLE, default_socket};
 use loadline_trace::spool::procfs::Line;
 
 use super::parse;
-use crate::sys::now_ns;
+use crate::sys::{self, now_ns};
 
 /// Between readings: the manager's quantum.
 pub const PERIOD: Duration = Duration::from_millis(100);
@@ -70,8 +70,7 @@ impl Cpus {
     }
 
     fn read(&mut self) -> Vec<(String, f64)> {
-        let status = std::fs::read_to_string(format!("/proc/{}/status", self.pid));
-        let Some(allowed) = status.ok().as_deref().and_then(allowed) else {
+        let Some(allowed) = sys::allowed_cpus(self.pid) else {
             return Vec::new(); // it has just ended
         };
         let mut values = vec![("allowed_cpus".to_owned(), f64::from(allowed))];
@@ -100,12 +99,6 @@ impl Cpus {
         let app = self.family.iter().find_map(of)?;
         Some((app.has, app.wants))
     }
-}
-
-/// How many CPUs the list in `/proc/PID/status` has.
-fn allowed(status: &str) -> Option<u32> {
-    let list = parse::status(status, "Cpus_allowed_list")?;
-    Some(CpuSet::parse(list).ok()?.len()).filter(|many| *many > 0)
 }
 
 /// A process and all above it.
@@ -153,14 +146,6 @@ fn named(environ: &[String], cmdline: &[String]) -> Vec<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_list_of_cpus_is_counted() {
-        for (list, many) in [("0", Some(1)), ("0-3,8", Some(5)), ("", None)] {
-            let status = format!("Name:\tx\nCpus_allowed:\tff\nCpus_allowed_list:\t{list}\n");
-            assert_eq!(allowed(&status), many, "{list:?}");
-        }
-    }
 
     #[test]
     fn the_property_names_the_socket_before_the_variable_does() {

@@ -1,4 +1,4 @@
-//! The target's open descriptors, from `/proc/PID/fd`, with the addresses of its sockets.
+//! The target's open descriptors, from the kernel level's list or `/proc/PID/fd`, with the addresses of its sockets.
 
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
@@ -7,9 +7,10 @@ use std::time::{Duration, Instant};
 
 use loadline_trace::spool::procfs::{FdSeen, Line};
 
+use super::links::{self, Links};
 use super::parse::{self, Socket};
-use crate::closed;
 use crate::sys::{now_ns, thread_cpu_ns, thread_cpu_since};
+use crate::{closed, opened};
 
 /// Files that list the sockets of a network namespace: those first that a JVM's are in, unless it prefers IPv4. To read one
 /// takes the kernel a walk through its whole table of connections, milliseconds on a large machine.
@@ -23,6 +24,7 @@ const IN_BETWEEN: Duration = Duration::from_millis(2);
 /// Reads descriptors, and tells what changed.
 pub struct Fds {
     pid: i32,
+    links: Links,
     open: HashMap<i32, FdSeen>,
     /// The next changes are all that is open.
     all: bool,
@@ -42,9 +44,10 @@ pub struct Fds {
 
 impl Fds {
     /// Descriptors of `pid`; the first call of [`Fds::changes`] tells all.
-    pub fn new(pid: i32, closed: Option<closed::Asked>) -> Fds {
+    pub fn new(pid: i32, opened: Option<opened::Listed>, closed: Option<closed::Asked>) -> Fds {
         Fds {
             pid,
+            links: Links::new(pid, opened),
             open: HashMap::new(),
             all: true,
             wanted: HashMap::new(),
@@ -70,7 +73,7 @@ impl Fds {
     /// What changed since the last call, in the order of time. The addresses of a new socket may be told later than it.
     pub fn changes(&mut self) -> Vec<Line> {
         let ts = now_ns();
-        let links = links(self.pid);
+        let links = self.links.read();
         let mut lines = self.closings(&links);
         let is_new = |fd: &i32, link: &String| self.open.get(fd).is_none_or(|f| f.link != *link);
         let socket = |(fd, link): &(i32, String)| Some((parse::socket_inode(link)?, *fd));
@@ -249,22 +252,8 @@ fn compare(
     (opened, closed, open, unsettled)
 }
 
-fn links(pid: i32) -> Vec<(i32, String)> {
-    std::fs::read_dir(format!("/proc/{pid}/fd"))
-        .into_iter()
-        .flatten()
-        .flatten()
-        .filter_map(|e| {
-            let fd = e.file_name().to_str()?.parse().ok()?;
-            let link = std::fs::read_link(e.path()).ok()?;
-            Some((fd, link.to_string_lossy().into_owned()))
-        })
-        .collect()
-}
-
 fn inode_behind(pid: i32, fd: i32) -> Option<u64> {
-    let link = std::fs::read_link(format!("/proc/{pid}/fd/{fd}")).ok()?;
-    parse::socket_inode(link.to_str()?)
+    parse::socket_inode(&links::of(pid, fd)?)
 }
 
 /// Those of these inodes, behind these descriptors, that are sockets with addresses, and are then no longer wanted; from all
@@ -353,7 +342,7 @@ mod tests {
     #[test]
     fn what_begins_anew_has_all_that_is_open_with_addresses_that_are_known() {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
-        let mut fds = Fds::new(std::process::id() as i32, None);
+        let mut fds = Fds::new(std::process::id() as i32, None, None);
         fds.changes();
         fds.begin_anew();
         let [Line::Fds { opened, closed, .. }] = &fds.changes()[..] else {
@@ -369,7 +358,7 @@ mod tests {
     fn connections_that_nobody_has_accepted_are_counted() {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
         let address = listener.local_addr().expect("an address");
-        let mut fds = Fds::new(std::process::id() as i32, None);
+        let mut fds = Fds::new(std::process::id() as i32, None, None);
         fds.changes();
         let before = fds.accept_queue();
         let clients: Vec<_> = (0..40)
@@ -380,7 +369,7 @@ mod tests {
 
     #[test]
     fn sockets_of_both_families_get_their_addresses_in_the_end() {
-        let mut fds = Fds::new(std::process::id() as i32, None);
+        let mut fds = Fds::new(std::process::id() as i32, None, None);
         fds.changes();
         let listen = |on: &str| std::net::TcpListener::bind(on).expect("a port");
         // Without IPv6, two of one family: then nothing is missed.
@@ -422,6 +411,7 @@ mod tests {
         };
         let mut fds = Fds::new(
             std::process::id() as i32,
+            None,
             Some(Box::new(move |_| Some(told))),
         );
         fds.changes();
@@ -454,7 +444,7 @@ mod tests {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
         let address = listener.local_addr().expect("an address");
         let client = std::net::TcpStream::connect(address).expect("connected");
-        let mut fds = Fds::new(std::process::id() as i32, None);
+        let mut fds = Fds::new(std::process::id() as i32, None, None);
         let [Line::Fds { opened, .. }] = &fds.changes()[..] else {
             panic!("nothing is open")
         };

@@ -7,6 +7,7 @@ pub mod counters;
 mod cpus;
 mod fds;
 pub mod limits;
+mod links;
 pub mod parse;
 pub mod threads;
 
@@ -17,8 +18,10 @@ use std::time::{Duration, Instant};
 
 use loadline_trace::spool::procfs::Line;
 
-use crate::closed;
 use crate::sys::{now_ns, thread_cpu_ns, thread_cpu_since};
+use crate::walk::Walk;
+use crate::{closed, opened};
+use counters::Counters;
 use cpus::Cpus;
 use fds::Fds;
 use threads::Threads;
@@ -27,6 +30,17 @@ const PERIOD: Duration = Duration::from_secs(1);
 /// A reading may take CPU time of this part of the time until the next. Not time: where it waits for a CPU, as on a
 /// machine that is full, what was opened a moment ago would be known ten seconds later.
 const SHARE: u32 = 50;
+
+/// What the kernel level can be asked; nothing without it.
+#[derive(Default)]
+pub struct Known {
+    /// What is open now.
+    pub opened: Option<opened::Listed>,
+    /// Connections that have been closed.
+    pub closed: Option<closed::Asked>,
+    /// How often each thread has left its CPU: two words, by itself and not.
+    pub threads: Option<Walk>,
+}
 
 /// Writes `raw/proc.jsonl` for one process.
 pub struct Watcher {
@@ -39,24 +53,23 @@ pub struct Watcher {
     segment_bytes: u64,
     next: Instant,
     next_cpus: Instant,
-    /// Connections that the kernel had dropped at the last reading.
-    dropped: Option<u64>,
+    counters: Counters,
 }
 
 impl Watcher {
     /// Watches `pid`; `own_ids` if it lives in another pid namespace.
-    pub fn new(pid: i32, own_ids: bool, spool: File, closed: Option<closed::Asked>) -> Watcher {
+    pub fn new(pid: i32, own_ids: bool, spool: File, known: Known) -> Watcher {
         Watcher {
             pid,
             threads: Threads::new(pid, own_ids),
-            fds: Fds::new(pid, closed),
+            fds: Fds::new(pid, known.opened, known.closed),
             cpus: Cpus::new(pid),
             spool,
             bytes: 0,
             segment_bytes: 0,
             next: Instant::now(),
             next_cpus: Instant::now(),
-            dropped: None,
+            counters: Counters::new(pid, known.threads),
         }
     }
 
@@ -153,7 +166,7 @@ impl Watcher {
         }
         let descriptors = self.fds.changes();
         self.write_all(&descriptors)?;
-        let counters = counters::read(self.pid, &self.fds, &mut self.dropped);
+        let counters = self.counters.read(&self.fds);
         self.write_all(&counters)?;
         // After the recorder's, which ends a reading.
         if let Some(line) = self.cpus.line() {
