@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::Duration;
 
-use common::{alone, eventually, loadline, root, run, run_ok, runs, signal, skip, text};
+use common::{SMALL, alone, eventually, loadline, root, run, run_ok, runs, signal, skip, text};
 
 /// A command line that starts the site; the marker tells its processes from anybody else's.
 /// C1 alone: such a site is warm sooner.
@@ -20,8 +20,9 @@ fn site(marker: &str) -> String {
     // What a guard would say of itself: read by the same way, without a guard that refuses somebody.
     let guard = r#"{"name":"shop","guards":"connections","mode":"observe","objective":"p95=250ms","refusedByBudget":3}"#;
     format!(
-        "java -XX:TieredStopAtLevel=1 -Dmarker={marker} '-Ddev.loadline.guard/shop={guard}' -jar '{}' --port 0 --max-seconds 150",
-        jar.display()
+        "java -XX:TieredStopAtLevel=1 -Dmarker={marker} '-Ddev.loadline.guard/shop={guard}' -jar '{}' --port 0 --max-seconds 150 {}",
+        jar.display(),
+        SMALL.join(" ")
     )
 }
 

@@ -292,9 +292,11 @@ int on_connection(__u64 *ctx)
 		return 0;
 	struct socket_alloc *alloc = (void *)socket - bpf_core_field_offset(struct socket_alloc, socket);
 	__u64 inode = BPF_CORE_READ(alloc, vfs_inode.i_ino);
+	/* Not skc_num: a socket that is shut down and done has given its port back. */
+	__be16 local_port = BPF_CORE_READ((struct inet_sock *)sk, inet_sport);
 	struct closed closed = {
 		.ts = bpf_ktime_get_ns(),
-		.local_port = sk->__sk_common.skc_num,
+		.local_port = bpf_ntohs(local_port),
 		.remote_port = bpf_ntohs(port),
 		.is_ipv4 = sk->__sk_common.skc_family == AF_INET,
 	};

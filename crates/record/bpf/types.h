@@ -72,7 +72,6 @@ struct in6_addr {
 struct sock_common {
 	__be32 skc_daddr, skc_rcv_saddr;
 	__be16 skc_dport;
-	__u16 skc_num;
 	unsigned short skc_family;
 	struct in6_addr skc_v6_daddr, skc_v6_rcv_saddr;
 } RELOCATED;
@@ -80,6 +79,10 @@ struct sock_common {
 struct sock {
 	struct sock_common __sk_common;
 	struct socket *sk_socket;
+} RELOCATED;
+
+struct inet_sock {
+	__be16 inet_sport;
 } RELOCATED;
 
 struct super_block {

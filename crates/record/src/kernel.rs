@@ -11,7 +11,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::path::Path;
 use std::sync::Mutex;
 
-use libbpf_rs::btf::types::{Func, FuncProto, Ptr, Typedef};
+use libbpf_rs::btf::types::{FuncProto, Ptr, Typedef, Union};
 use libbpf_rs::btf::{Btf, ReferencesType};
 use libbpf_rs::skel::{OpenSkel, Skel, SkelBuilder};
 use libbpf_rs::{MapCore, MapFlags, MapHandle, MapType, OpenObject, PrintLevel};
@@ -94,7 +94,7 @@ impl<'a> Kernel<'a> {
         let tells_connections =
             wanted.scheduler && tracepoint(&types, "inet_sock_set_state").is_some();
         open.progs.on_connection.set_autoload(tells_connections);
-        let walks = types.type_by_name::<Func>("bpf_iter_task_file").is_some(); // as old as that of threads
+        let walks = can_walk_one_process(&types);
         for program in [&mut open.progs.on_descriptor, &mut open.progs.on_thread] {
             program.set_autoload(walks);
             program.set_autoattach(false); // to a process, when that is known
@@ -257,6 +257,13 @@ fn switch_has_state(types: &Btf) -> Result<bool, String> {
             Err("kernel level needs Linux 5.15 or later with the tracepoint sched_switch".into())
         }
     }
+}
+
+/// Whether iterators over tasks can go by one process (since Linux 6.1).
+fn can_walk_one_process(types: &Btf) -> bool {
+    types
+        .type_by_name::<Union>("bpf_iter_link_info")
+        .is_some_and(|u| u.iter().any(|m| m.name.is_some_and(|n| n == "task")))
 }
 
 /// How many arguments a tracepoint has in its raw form, the hidden first one among them; `None` if there is no such.
