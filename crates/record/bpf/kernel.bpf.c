@@ -321,8 +321,7 @@ struct opened {
 	__u64 inode, device, operations;
 };
 
-/* Read by who wants to know what the target has open: /proc takes as long for one link as this for
- * a hundred descriptors. */
+/* Read by who wants to know what the target has open: /proc takes a call for each. */
 SEC("iter/task_file")
 int on_descriptor(struct bpf_iter__task_file *ctx)
 {

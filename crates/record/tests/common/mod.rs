@@ -15,7 +15,11 @@ use loadline_trace::spool::{RawDir, agent, session::Session};
 #[macro_export]
 macro_rules! skip {
     ($($why:tt)*) => {{
-        eprintln!("SKIP: {}", format!($($why)*));
+        // Past the test runner's capture, where skipped tests are counted.
+        let _ = std::io::Write::write_fmt(
+            &mut std::io::stderr(),
+            format_args!("SKIP {}: {}\n", module_path!(), format!($($why)*)),
+        );
         return;
     }};
 }
@@ -57,7 +61,7 @@ pub fn recorder() -> PathBuf {
 
 /// The agent's jar and library as the recorder's arguments, if they were built.
 pub fn agent() -> Option<[String; 4]> {
-    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../java/agent/target");
+    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/release");
     let jar = dir.join("loadline-agent.jar");
     let library = dir.join("libloadline-agent.so");
     (jar.exists() && library.exists()).then(|| {
