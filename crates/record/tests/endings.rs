@@ -134,7 +134,10 @@ fn the_agent_attaches_to_every_jdk_and_is_dormant_afterwards() {
         "/usr/lib/jvm/temurin-25-jdk-amd64/bin/java",
     ] {
         if !std::path::Path::new(java).exists() {
-            eprintln!("SKIP: {java} is not installed");
+            let _ = std::io::Write::write_fmt(
+                &mut std::io::stderr(),
+                format_args!("SKIP endings: {java} is not installed\n"),
+            );
             continue;
         }
         tried += 1;
