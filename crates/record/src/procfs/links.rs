@@ -122,9 +122,11 @@ mod tests {
         assert_eq!(seen, ["/etc/passwd", "/etc/group"]);
         // Once it waits for us they no longer change.
         let (told, read) = (Counters::new(pid, Some(threads)), Counters::new(pid, None));
-        let is_same = || told.switches() == read.switches();
-        assert!((0..1000).any(|_| is_same()), "{:?}", told.switches());
-        assert!(told.switches().0 > 0, "it has waited");
+        let waits = || {
+            std::thread::sleep(std::time::Duration::from_millis(1));
+            told.switches().0 > 0 && told.switches() == read.switches()
+        };
+        assert!((0..10_000).any(|_| waits()), "{:?}", told.switches());
         drop(ours);
         child.wait().expect("it ends");
     }
