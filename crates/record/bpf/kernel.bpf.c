@@ -315,10 +315,11 @@ int on_connection(__u64 *ctx)
 enum { S_IFMT = 0170000, S_IFSOCK = 0140000 };
 
 /* What a descriptor leads to, layout of crates/record/src/opened.rs. One file is told from another
- * by its device and inode; those without a name share one inode, not their operations. */
+ * by its device and inode, whose number may be used again, then with another generation; files
+ * without a name share one inode, not their operations. */
 struct opened {
-	__u32 fd, is_socket;
-	__u64 inode, device, operations;
+	__u64 fd, is_socket;
+	__u64 inode, device, generation, operations;
 };
 
 /* Read by who wants to know what the target has open: /proc takes a call for each. */
@@ -334,6 +335,7 @@ int on_descriptor(struct bpf_iter__task_file *ctx)
 		.is_socket = (inode->i_mode & S_IFMT) == S_IFSOCK,
 		.inode = inode->i_ino,
 		.device = inode->i_sb->s_dev,
+		.generation = inode->i_generation,
 		.operations = (__u64)file->f_op,
 	};
 	bpf_seq_write(ctx->meta->seq, &opened, sizeof opened);

@@ -92,6 +92,7 @@ struct super_block {
 struct inode {
 	unsigned short i_mode;
 	unsigned long i_ino;
+	__u32 i_generation;
 	struct super_block *i_sb;
 } RELOCATED;
 

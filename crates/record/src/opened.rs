@@ -13,6 +13,8 @@ pub struct Opened {
     pub inode: u64,
     /// Where the inode is.
     device: u64,
+    /// Of the inode: its number may be used again.
+    generation: u64,
     /// What the kernel does for it: files without a name share an inode.
     operations: u64,
 }
@@ -26,21 +28,13 @@ pub fn listed_by(walk: Walk) -> Listed {
 }
 
 /// `struct opened` of `kernel.bpf.c`.
-fn decode([descriptor, inode, device, operations]: [u64; 4]) -> Opened {
-    let [fd, is_socket]: [u32; 2] = halves(descriptor);
+fn decode([fd, is_socket, inode, device, generation, operations]: [u64; 6]) -> Opened {
     Opened {
         fd: fd as i32,
         is_socket: is_socket != 0,
         inode,
         device,
+        generation,
         operations,
-    }
-}
-
-/// The two fields of half a word, in the order in which they lie in memory.
-fn halves(word: u64) -> [u32; 2] {
-    match cfg!(target_endian = "little") {
-        true => [word as u32, (word >> 32) as u32],
-        false => [(word >> 32) as u32, word as u32],
     }
 }

@@ -134,10 +134,7 @@ fn the_agent_attaches_to_every_jdk_and_is_dormant_afterwards() {
         "/usr/lib/jvm/temurin-25-jdk-amd64/bin/java",
     ] {
         if !std::path::Path::new(java).exists() {
-            let _ = std::io::Write::write_fmt(
-                &mut std::io::stderr(),
-                format_args!("SKIP endings: {java} is not installed\n"),
-            );
+            common::skipped("endings", &format!("{java} is not installed"));
             continue;
         }
         tried += 1;

@@ -9,7 +9,8 @@ pub struct Links {
     pid: i32,
     /// Who tells faster than `/proc`; `None` where nobody does.
     listed: Option<Listed>,
-    /// What was read of files that are no sockets. One that is renamed later keeps the name it had.
+    /// What was read of files that are no sockets. One that is renamed later keeps the name that it was opened by, and is
+    /// not taken for another.
     files: HashMap<i32, (Opened, String)>,
 }
 
@@ -89,9 +90,12 @@ mod tests {
             Err(why) => return skipped(&why),
         };
         let (mut ours, theirs) = UnixStream::pair().expect("sockets");
-        let script = "exec 7</etc/passwd; echo; read x; exec 7</etc/group; echo; read x";
+        // The second may well get the first one's inode.
+        let script = "exec 7>a; echo; read x; exec 7>&-; rm a; exec 7>b; echo; read x";
+        let dir = tempfile::tempdir().expect("a directory");
         let mut child = Command::new("sh")
             .args(["-c", script])
+            .current_dir(dir.path())
             .stdout(OwnedFd::from(theirs.try_clone().expect("another")))
             .stdin(OwnedFd::from(theirs))
             .stderr(Stdio::piped())
@@ -119,7 +123,8 @@ mod tests {
                 ours.write_all(b"\n").expect("it reads");
             }
         }
-        assert_eq!(seen, ["/etc/passwd", "/etc/group"]);
+        let path = |name| dir.path().join(name).display().to_string();
+        assert_eq!(seen, [path("a"), path("b")]);
         // Once it waits for us they no longer change.
         let (told, read) = (Counters::new(pid, Some(threads)), Counters::new(pid, None));
         let waits = || {

@@ -1,7 +1,7 @@
 //! Java programs to record, the recorder as a process of its own, and reading what it left.
 #![allow(dead_code)] // each test file uses a part
 
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Output, Stdio};
 use std::sync::{Mutex, MutexGuard};
@@ -15,13 +15,14 @@ use loadline_trace::spool::{RawDir, agent, session::Session};
 #[macro_export]
 macro_rules! skip {
     ($($why:tt)*) => {{
-        // Past the test runner's capture, where skipped tests are counted.
-        let _ = std::io::Write::write_fmt(
-            &mut std::io::stderr(),
-            format_args!("SKIP {}: {}\n", module_path!(), format!($($why)*)),
-        );
+        common::skipped(module_path!(), &format!($($why)*));
         return;
     }};
+}
+
+/// Says so past the test runner's capture, where skipped tests are counted.
+pub fn skipped(what: &str, why: &str) {
+    let _ = writeln!(std::io::stderr(), "SKIP {what}: {why}");
 }
 
 /// One recording at a time: the machine's BPF programs are everybody's.
