@@ -116,10 +116,6 @@ fn described(code: &str) -> Option<(&'static str, &'static str)> {
             "connections, handshakes and queues of Tomcat's connectors other than NIO's",
             NOTHING_TO_HOOK,
         ),
-        "jetty-queue" => (
-            "how long requests wait for a thread of Jetty's",
-            NOTHING_TO_HOOK,
-        ),
         "jdk-connections" => (
             "connections, handshakes and queues of the JDK's server",
             NOTHING_TO_HOOK,
@@ -132,7 +128,7 @@ fn described(code: &str) -> Option<(&'static str, &'static str)> {
         ),
         "netty-streams" => (
             "requests of HTTP/2 in servers on Netty whose streams have no channels (Vert.x, Quarkus, Armeria)",
-            "the codec's encoder is not Netty's own, or cannot be replaced, as from JDK 26 on",
+            "the codec's encoder is not Netty's own",
         ),
         "server" => (
             REQUESTS,
@@ -216,7 +212,7 @@ mod tests {
                 codes.extend(method.split('"').skip(1).step_by(2).map(str::to_owned));
             }
         }
-        for code in ["openssl", "jetty-queue", "netty-tasks", "netty-streams"] {
+        for code in ["openssl", "netty-tasks", "netty-streams"] {
             assert!(codes.iter().any(|c| c == code), "{code}: {codes:?}");
         }
         for code in &codes {

@@ -109,6 +109,37 @@ static int is_leap(const uint8_t *code) {
     return is(code, "\x0f\x87", 2); /* ja, 6 bytes */
 }
 
+/* Length of the instruction before a place by which a method makes so much room: sub rsp, size; 0: it is none. */
+static int makes_room(const uint8_t *end, int *words) {
+    if (is(end - 7, "\x48\x81\xec", 3)) {
+        *words = number_at(end - 4) / 8;
+        return 7;
+    }
+    if (is(end - 4, "\x48\x83\xec", 3)) { /* of few words; C2 has it so from JDK 27 on */
+        *words = end[-1] / 8;
+        return 4;
+    }
+    return 0;
+}
+
+/* Whether it saves rbp in its room: mov [rsp + offset], rbp, 5 bytes. */
+static int saves_rbp(const uint8_t *code) {
+    return is(code, "\x48\x89\x6c\x24", 4);
+}
+
+/* Length of what does nothing before a place. */
+static int padding(const uint8_t *end) {
+    int length = 0;
+    if (is(end - 3, "\x0f\x1f\x00", 3)) {
+        return 3;
+    }
+    if (end[-1] == 0x90) {
+        for (length = 1; length < 3 && end[-1 - length] == 0x66; length++) {
+        }
+    }
+    return length;
+}
+
 /*
  * How many words lie above the address that a method returns to, seen by the code where it begins; -1 if that is something
  * else. It touches the stack where it may grow to, saves rbp and makes room; or makes room, and saves it there. Then it may look
@@ -116,6 +147,7 @@ static int is_leap(const uint8_t *code) {
  */
 static int words_at_the_begin(const uint8_t *code) {
     const uint8_t PUSH = 0x55; /* push rbp */
+    int words = 0;
     if (is(code, "\x89\x84\x24", 3) && code[6] == 0xff && code[7] == PUSH) { /* mov [rsp - distance], eax */
         return 0;
     }
@@ -125,25 +157,25 @@ static int words_at_the_begin(const uint8_t *code) {
     if (is(code - 8, "\x89\x84\x24", 3) && code[-2] == 0xff && code[-1] == PUSH) {
         return 1;
     }
-    if (is(code, "\x48\x81\xec", 3) && is(code + 7, "\x48\x89\x6c\x24", 4)) { /* sub rsp, size; mov [rsp + offset], rbp */
-        return 0;
+    for (int length = 4; length <= 7; length += 3) {
+        if (makes_room(code + length, &words) == length && saves_rbp(code + length)) {
+            return 0;
+        }
     }
-    if (is(code - 7, "\x48\x81\xec", 3) && is(code, "\x48\x89\x6c\x24", 4)) {
-        return number_at(code - 4) / 8;
+    if (saves_rbp(code) && makes_room(code, &words)) {
+        return words;
     }
     if (is(code - 8, "\x41\x81\x7f", 3) && is(code, "\x0f\x85", 2)) { /* jne, which belongs to what is before it */
         code -= 8;
     }
-    if (!is(code, "\x41\x81\x7f", 3)) { /* cmp [r15 + offset], epoch: 8 bytes */
-        return -1;
+    if (is(code, "\x41\x81\x7f", 3)) { /* cmp [r15 + offset], epoch: 8 bytes */
+        code -= padding(code);
     }
-    if (is(code - 12, "\x48\x81\xec", 3) && is(code - 5, "\x48\x89\x6c\x24", 4)) {
-        return number_at(code - 9) / 8;
+    if (saves_rbp(code - 5) && makes_room(code - 5, &words)) {
+        return words;
     }
-    if (is(code - 7, "\x48\x81\xec", 3) && code[-8] == PUSH) {
-        return number_at(code - 4) / 8 + 1;
-    }
-    return is(code - 4, "\x48\x83\xec", 3) && code[-5] == PUSH ? code[-1] / 8 + 1 : -1;
+    int length = makes_room(code, &words);
+    return length > 0 && code[-length - 1] == PUSH ? words + 1 : -1;
 }
 
 /* The same where it ends: rbp is restored already, or next. */

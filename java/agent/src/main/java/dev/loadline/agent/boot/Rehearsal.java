@@ -87,7 +87,10 @@ public final class Rehearsal {
         }
     }
 
-    /** Whether HotSpot has a compiler that goes by profiles: not with {@code -XX:TieredStopAtLevel=1}, nor with {@code -Xint}. */
+    /**
+     * Whether HotSpot has a compiler that goes by profiles: not with {@code -XX:TieredStopAtLevel=1}, nor with {@code -Xint}. The former
+     * it says no more from JDK 27 on: there is a rehearsal then, for nothing.
+     */
     static boolean isProfiled(String vmInfo) {
         return vmInfo == null || !(vmInfo.contains("emulated-client") || vmInfo.startsWith("interpreted mode"));
     }

@@ -8,10 +8,11 @@ import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Set;
 import java.util.function.Consumer;
+import jdk.internal.misc.Unsafe;
 
 /** Fields that are not ours, by name; their packages must have been opened. */
 public final class Fields {
-    private static final int FIRST_TO_WARN = 26;
+    private static final Unsafe UNSAFE = Unsafe.getUnsafe();
 
     private Fields() {}
 
@@ -97,17 +98,12 @@ public final class Fields {
         return false;
     }
 
-    /** Whether final fields can be set without a word of the JVM's: from 26 on it warns of whoever does (JEP 500). */
-    public static boolean mayBeFinal() {
-        return Runtime.version().feature() < FIRST_TO_WARN;
-    }
-
-    /** Sets an object's field if it still has this value. */
-    public static void replace(Object object, String name, Object expected, Object value)
-            throws ReflectiveOperationException {
+    /**
+     * Sets an object's field if it still has this value. Some are final: by reflection the JVM warns of whoever sets those, from 26
+     * on, and will refuse it one day (JEP 500).
+     */
+    public static void replace(Object object, String name, Object expected, Object value) throws NoSuchFieldException {
         Field field = of(object.getClass(), name);
-        if (field.get(object) == expected) {
-            field.set(object, value);
-        }
+        UNSAFE.compareAndSetReference(object, UNSAFE.objectFieldOffset(field), expected, field.getType().cast(value));
     }
 }

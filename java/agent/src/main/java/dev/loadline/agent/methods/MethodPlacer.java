@@ -1,5 +1,6 @@
 package dev.loadline.agent.methods;
 
+import dev.loadline.agent.AnyVersion;
 import dev.loadline.agent.Reach;
 import dev.loadline.agent.boot.Filters;
 import dev.loadline.agent.boot.MethodNames;
@@ -16,7 +17,6 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import net.bytebuddy.jar.asm.ClassReader;
 import net.bytebuddy.jar.asm.ClassWriter;
-import net.bytebuddy.utility.OpenedClassReader;
 
 /**
  * The probes in methods of this JVM: placed into classes as they load, and into those that are loaded where they are asked
@@ -154,7 +154,7 @@ public final class MethodPlacer {
 
     /** The class file with probes; null if no method is wanted. */
     byte[] weave(byte[] classFile) {
-        ClassReader reader = OpenedClassReader.of(classFile);
+        ClassReader reader = AnyVersion.of(classFile);
         ClassWriter writer = new ClassWriter(reader, ClassWriter.COMPUTE_MAXS);
         ProbedClass type = new ProbedClass(writer, this::number);
         reader.accept(type, 0);

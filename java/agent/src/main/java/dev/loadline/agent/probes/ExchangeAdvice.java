@@ -98,11 +98,20 @@ final class ExchangeAdvice {
         }
     }
 
-    /** The constructor of the event that says of an exchange that its response's last byte is written. */
+    /** The constructor of the event that says of an exchange that its response's last byte is written; there is none from JDK 27 on. */
     static final class Written {
         @Advice.OnMethodExit(suppress = Throwable.class)
         static void exit(@Advice.Argument(0) Object exchange) {
             ExchangeProbes.written(exchange);
+        }
+    }
+    /** {@code ExchangeImpl.postExchangeFinished(written)}, from JDK 27 on: its response's last byte is written, or none will be. */
+    static final class Finished {
+        @Advice.OnMethodEnter(suppress = Throwable.class)
+        static void enter(@Advice.This Object exchange, @Advice.Argument(0) boolean written) {
+            if (written) {
+                ExchangeProbes.written(exchange);
+            }
         }
     }
 }

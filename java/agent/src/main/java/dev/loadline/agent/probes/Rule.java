@@ -1,5 +1,6 @@
 package dev.loadline.agent.probes;
 
+import dev.loadline.agent.AnyVersion;
 import dev.loadline.agent.boot.Faults;
 import net.bytebuddy.asm.Advice;
 import net.bytebuddy.description.method.MethodDescription;
@@ -67,7 +68,7 @@ final class Rule {
     /** The advice, read once when first wanted. */
     synchronized Advice advice() {
         if (compiled == null) {
-            Advice.WithCustomMapping mapping = Advice.withCustomMapping();
+            Advice.WithCustomMapping mapping = Advice.withCustomMapping().with(AnyVersion.READER);
             compiled = (end == null ? mapping.to(advice) : mapping.to(advice, end)).withExceptionHandler(TELL);
         }
         return compiled;

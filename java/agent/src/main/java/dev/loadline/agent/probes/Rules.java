@@ -240,7 +240,8 @@ final class Rules {
         add(server + "SSLStreams", new Rule("doHandshake", named("doHandshake").and(takesArguments(1)), ExchangeAdvice.Handshake.class));
         add(server + "ExchangeImpl",
                 new Rule("constructor", isConstructor().and(takesArguments(5)), ExchangeAdvice.Begins.class),
-                new Rule("sendResponseHeaders", named("sendResponseHeaders").and(takesArgument(0, int.class)), ExchangeAdvice.Answered.class));
+                new Rule("sendResponseHeaders", named("sendResponseHeaders").and(takesArgument(0, int.class)), ExchangeAdvice.Answered.class),
+                Rule.ifThere("postExchangeFinished", named("postExchangeFinished").and(takesArguments(boolean.class)), ExchangeAdvice.Finished.class));
         for (String written : new String[] {"WriteFinishedEvent", "Event$WriteFinished"}) {
             add(server + written, new Rule("constructor", isConstructor(), ExchangeAdvice.Written.class));
         }

@@ -1,9 +1,11 @@
 package dev.loadline.agent.probes;
 
+import dev.loadline.agent.AnyVersion;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
 import net.bytebuddy.ByteBuddy;
+import net.bytebuddy.ClassFileVersion;
 import net.bytebuddy.asm.AsmVisitorWrapper;
 import net.bytebuddy.description.type.TypeDescription;
 import net.bytebuddy.dynamic.ClassFileLocator;
@@ -12,10 +14,14 @@ import net.bytebuddy.dynamic.TypeResolutionStrategy;
 import net.bytebuddy.dynamic.scaffold.MethodGraph;
 import net.bytebuddy.dynamic.scaffold.TypeValidation;
 import net.bytebuddy.pool.TypePool;
+import net.bytebuddy.utility.AsmClassWriter;
 
 /** Copies the rules' advice into a class file. */
 final class Weaver {
-    private final ByteBuddy byteBuddy = new ByteBuddy()
+    // Versions and reader are said, as what it chooses else depends on whether it knows the JVM's.
+    private final ByteBuddy byteBuddy = new ByteBuddy(ClassFileVersion.JAVA_V17)
+            .with(AnyVersion.READER)
+            .with(AsmClassWriter.Factory.Default.ASM_ONLY)
             .with(TypeValidation.DISABLED)
             .with(MethodGraph.Compiler.ForDeclaredMethods.INSTANCE);
 
@@ -36,7 +42,9 @@ final class Weaver {
             Consumer<String> warn) {
         ClassFileLocator locator = new ClassFileLocator.Compound(
                 ClassFileLocator.Simple.of(name, classFile), ClassFileLocator.ForClassLoader.of(loader));
-        TypeDescription type = TypePool.Default.of(locator).describe(name).resolve();
+        TypePool types = new TypePool.Default(
+                new TypePool.CacheProvider.Simple(), locator, TypePool.Default.ReaderMode.FAST, AnyVersion.READER);
+        TypeDescription type = types.describe(name).resolve();
         List<Rule> placed = new ArrayList<>();
         for (Rule rule : own) {
             if (finds(rule, type)) {

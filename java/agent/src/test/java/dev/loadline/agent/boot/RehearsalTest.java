@@ -14,7 +14,9 @@ class RehearsalTest {
     @ParameterizedTest
     @CsvSource({"-XX:+TieredCompilation, true", "-XX:-TieredCompilation, true", "-XX:TieredStopAtLevel=1, false", "-Xint, false"})
     void it_is_for_jvms_that_compile_by_profiles(String option, boolean wanted) throws IOException, InterruptedException {
-        assertEquals(wanted, Rehearsal.isProfiled(infoWith(option)));
+        String info = infoWith(option);
+        boolean saysNothing = Runtime.version().feature() >= 27 && option.contains("TieredStopAtLevel");
+        assertEquals(wanted || saysNothing, Rehearsal.isProfiled(info), info);
     }
 
     /** What such a JVM of this JDK says of itself. */

@@ -3,13 +3,14 @@ package dev.loadline.agent.probes;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import java.io.InputStream;
+import dev.loadline.agent.AnyVersion;
+import dev.loadline.agent.AnyVersionTest;
+import dev.loadline.agent.ClassBytes;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.util.ArrayList;
 import java.util.List;
 import javax.sql.DataSource;
-import net.bytebuddy.jar.asm.ClassReader;
 import net.bytebuddy.jar.asm.ClassVisitor;
 import net.bytebuddy.jar.asm.MethodVisitor;
 import net.bytebuddy.jar.asm.Opcodes;
@@ -41,14 +42,14 @@ class NarrowerReturnsTest {
 
     /** Methods, with their descriptors, that call one of the agent's. */
     private static List<String> probed(Class<?> of, String what) throws Exception {
-        byte[] classFile;
-        try (InputStream in = of.getResourceAsStream("/" + of.getName().replace('.', '/') + ".class")) {
-            classFile = in.readAllBytes();
-        }
+        return probed(of, ClassBytes.of(of.getName()), what);
+    }
+
+    private static List<String> probed(Class<?> of, byte[] classFile, String what) {
         assertTrue(ClassShape.mayMatch(classFile));
         byte[] woven = new Weaver().weave(of.getName(), of.getClassLoader(), null, classFile, List.of(), true, warning -> { });
         List<String> probed = new ArrayList<>();
-        new ClassReader(woven).accept(new ClassVisitor(Opcodes.ASM9) {
+        AnyVersion.of(woven).accept(new ClassVisitor(Opcodes.ASM9) {
             @Override
             public MethodVisitor visitMethod(int access, String name, String descriptor, String signature, String[] exceptions) {
                 return new MethodVisitor(Opcodes.ASM9) {
@@ -68,5 +69,11 @@ class NarrowerReturnsTest {
     void have_their_probes_once() throws Exception {
         assertEquals(List.of("getConnection()"), probed(OwnPool.class, "poolWaitBegin"));
         assertEquals(List.of("prepareStatement(Ljava/lang/String;)"), probed(OwnConnection.class, "prepareBegin"));
+    }
+
+    /** The JDK's own classes are of its version, which the library that weaves need not know. */
+    @Test
+    void have_their_probes_in_class_files_of_later_jdks() throws Exception {
+        assertEquals(List.of("getConnection()"), probed(OwnPool.class, AnyVersionTest.ofLater(OwnPool.class), "poolWaitBegin"));
     }
 }

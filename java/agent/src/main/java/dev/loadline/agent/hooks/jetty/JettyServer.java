@@ -102,7 +102,7 @@ public final class JettyServer implements Hook {
 
     @SuppressWarnings("unchecked")
     private void queue(Executor pool) throws ReflectiveOperationException {
-        if (Fields.mayBeFinal() && pool instanceof QueuedThreadPool && !queues.containsKey(pool)) {
+        if (pool instanceof QueuedThreadPool && !queues.containsKey(pool)) {
             BlockingQueue<Runnable> jobs = (BlockingQueue<Runnable>) Fields.get(pool, JOBS);
             if (!(jobs instanceof RecordedJobs)) { // else another server has the same pool, and has seen to it
                 RecordedJobs recorded = new RecordedJobs(jobs);
@@ -151,7 +151,7 @@ public final class JettyServer implements Hook {
 
     @Override
     public Set<String> unseen() {
-        return Fields.mayBeFinal() ? Set.of() : Set.of("jetty-queue");
+        return Set.of();
     }
 
     /** The socket's end point, behind those for TLS, a proxy's header or ours: what a connection is known by. */

@@ -64,7 +64,7 @@ final class NumberedStreams extends Http2ConnectionAdapter {
 
     private static boolean into(Http2ConnectionHandler codec, NettyLoop loop) throws ReflectiveOperationException {
         Http2ConnectionEncoder encoder = innermost(codec, loop);
-        if (!Fields.mayBeFinal() || !(encoder instanceof DefaultHttp2ConnectionEncoder) || codec.decoder().frameListener() == null) {
+        if (!(encoder instanceof DefaultHttp2ConnectionEncoder) || codec.decoder().frameListener() == null) {
             return false;
         }
         loop.open(DefaultHttp2ConnectionEncoder.class);

@@ -98,7 +98,7 @@ public final class UndertowListener implements Hook {
         Protocol(OpenListener listener) throws ReflectiveOperationException {
             this.listener = listener;
             HttpHandler root = listener.getRootHandler();
-            upgrades = root instanceof Http2UpgradeHandler && Fields.mayBeFinal() ? (Http2UpgradeHandler) root : null;
+            upgrades = root instanceof Http2UpgradeHandler ? (Http2UpgradeHandler) root : null;
             recorded = new RecordedRoot(upgrades == null ? root : (HttpHandler) Fields.get(upgrades, NEXT));
         }
 
@@ -129,9 +129,6 @@ public final class UndertowListener implements Hook {
 
         /** A connection keeps the handler that its listener had; of one of HTTP/2 who receives its frames does. */
         private void change(HttpHandler from, HttpHandler to) throws ReflectiveOperationException {
-            if (!Fields.mayBeFinal()) {
-                return; // connections that are there stay as they are
-            }
             for (Object connection : (Iterable<?>) Fields.get(listener, "connections")) {
                 Object holder = connection instanceof AbstractFramedChannel
                         ? ((ChannelListener.SimpleSetter<?>) Fields.get(connection, "receiveSetter")).get()
