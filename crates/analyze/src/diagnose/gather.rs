@@ -375,8 +375,8 @@ fn gc(db: &Connection, meta: &Meta) -> Result<Gc> {
             .filter_map(|p| Some(((p.1 - meta.begin_ns) as f64 / 1e9, p.3? as f64)))
             .collect(),
         freed: heaps
-            .map(|(before, after)| (before - after).max(0) as f64)
-            .sum(),
+            .map(|(before, after)| (before - after).max(0))
+            .sum::<i64>() as f64,
     })
 }
 

@@ -7,7 +7,8 @@ use crate::diagnose::finding::{Hypothesis, Judgement};
 use crate::diagnose::{Figures, NOTABLE};
 use crate::report::table::{duration, percent};
 
-/// Part of the target's CPU time in the collector's threads that is no longer in passing.
+/// Part of the target's CPU time in the collector's threads that is no longer in passing, of a target that uses its CPUs: of what
+/// one takes that does next to nothing, the collector's looking after itself is much.
 const OF_CPU: f64 = 0.25;
 
 pub const HYPOTHESIS: Hypothesis = Hypothesis {
@@ -43,21 +44,27 @@ fn judge(f: &Figures) -> Judgement {
         "the collector's threads took {} of the target's CPU time",
         percent(of_cpu)
     );
+    let is_busy = f.cpu.utilization.is_none_or(|used| used >= NOTABLE);
     // A request is late by a pause whether it began before it or came in the midst of it.
-    let share = stopped
-        .max(f.gc.share)
-        .max(if of_cpu > OF_CPU { of_cpu } else { 0.0 });
+    let share = stopped.max(f.gc.share).max(if of_cpu > OF_CPU && is_busy {
+        of_cpu
+    } else {
+        0.0
+    });
     if share < NOTABLE {
         return Judgement::refuted(pauses).fact(freed).fact(threads);
     }
-    Judgement::confirmed(
+    let judged = Judgement::confirmed(
         share,
         format!("garbage collection is the limit: {pauses}; {freed}"),
     )
     .fact(pauses)
     .fact(freed)
-    .fact(threads)
-    .at(f.gc.longest_ns)
+    .fact(threads);
+    if f.gc.pauses == 0 {
+        return judged; // there is no place to look at
+    }
+    judged.at(f.gc.longest_ns)
 }
 
 #[cfg(test)]
@@ -74,5 +81,13 @@ mod tests {
         let mut f = sound();
         f.cpu.by_kind.insert("gc".into(), 2.0);
         assert_eq!(outcome(HYPOTHESIS, &f), Outcome::Confirmed);
+    }
+
+    #[test]
+    fn a_collector_that_looks_after_itself_in_an_idle_jvm_is_no_limit() {
+        let mut f = sound();
+        f.cpu.by_kind = [("gc".into(), 0.03), ("vm".into(), 0.02)].into();
+        f.cpu.utilization = Some(0.003);
+        assert_eq!(outcome(HYPOTHESIS, &f), Outcome::Refuted);
     }
 }
