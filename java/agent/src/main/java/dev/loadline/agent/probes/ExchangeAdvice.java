@@ -105,6 +105,7 @@ final class ExchangeAdvice {
             ExchangeProbes.written(exchange);
         }
     }
+
     /** {@code ExchangeImpl.postExchangeFinished(written)}, from JDK 27 on: its response's last byte is written, or none will be. */
     static final class Finished {
         @Advice.OnMethodEnter(suppress = Throwable.class)

@@ -15,7 +15,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** What the server says in a handshake, and how many events that takes. */
 class HandshakeFlightTest {
-    private static final int HANDSHAKES = 20;
+    private static final int TIMES = 20;
     private static final int HANDSHAKE = 22;
     private static final int CHANGE_CIPHER_SPEC = 20;
     private static final int ENCRYPTED = 23;
@@ -46,7 +46,7 @@ class HandshakeFlightTest {
             long guarded = eventsOfHandshakes(server, version);
             server.figures().setMode("off");
             long unguarded = eventsOfHandshakes(server, version);
-            assertTrue(guarded <= unguarded - 2 * HANDSHAKES, () -> guarded + " events, without it " + unguarded);
+            assertTrue(guarded <= unguarded - 2 * TIMES, () -> guarded + " events, without it " + unguarded);
         }
     }
 
@@ -54,7 +54,7 @@ class HandshakeFlightTest {
     private static long eventsOfHandshakes(TestServer server, String version) throws Exception {
         var pool = (WorkerPool) server.endpoint().getExecutor();
         long events = 0;
-        for (int i = 0; i < HANDSHAKES; i++) {
+        for (int i = 0; i < TIMES; i++) {
             long before = pool.getCompletedTaskCount();
             try (var socket = new TlsClient(version, server.port()).connect()) {
                 TlsClient.get(socket, "/", false);

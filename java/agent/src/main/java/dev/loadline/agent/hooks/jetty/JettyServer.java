@@ -7,7 +7,6 @@ import dev.loadline.agent.hooks.Hooks;
 import java.util.EventListener;
 import java.util.IdentityHashMap;
 import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.Executor;
 import org.eclipse.jetty.io.Connection;
@@ -147,11 +146,6 @@ public final class JettyServer implements Hook {
     @Override
     public boolean isServer() {
         return true;
-    }
-
-    @Override
-    public Set<String> unseen() {
-        return Set.of();
     }
 
     /** The socket's end point, behind those for TLS, a proxy's header or ours: what a connection is known by. */
