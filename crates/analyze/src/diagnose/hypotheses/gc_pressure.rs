@@ -7,9 +7,10 @@ use crate::diagnose::finding::{Hypothesis, Judgement};
 use crate::diagnose::{Figures, NOTABLE};
 use crate::report::table::{duration, percent};
 
-/// Part of the target's CPU time in the collector's threads that is no longer in passing, of a target that uses its CPUs: of what
-/// one takes that does next to nothing, the collector's looking after itself is much.
+/// Part of the target's CPU time in the collector's threads that is no longer in passing.
 const OF_CPU: f64 = 0.25;
+/// CPUs that are used by a target that does something: of what an idle one takes, the collector's looking after itself is much.
+const AT_WORK: f64 = 0.1;
 
 pub const HYPOTHESIS: Hypothesis = Hypothesis {
     name: "gc-pressure",
@@ -44,13 +45,18 @@ fn judge(f: &Figures) -> Judgement {
         "the collector's threads took {} of the target's CPU time",
         percent(of_cpu)
     );
-    let is_busy = f.cpu.utilization.is_none_or(|used| used >= NOTABLE);
+    let is_at_work = f
+        .cpu
+        .utilization
+        .is_none_or(|used| used * f.cpus >= AT_WORK);
     // A request is late by a pause whether it began before it or came in the midst of it.
-    let share = stopped.max(f.gc.share).max(if of_cpu > OF_CPU && is_busy {
-        of_cpu
-    } else {
-        0.0
-    });
+    let share = stopped
+        .max(f.gc.share)
+        .max(if of_cpu > OF_CPU && is_at_work {
+            of_cpu
+        } else {
+            0.0
+        });
     if share < NOTABLE {
         return Judgement::refuted(pauses).fact(freed).fact(threads);
     }
@@ -89,5 +95,7 @@ mod tests {
         f.cpu.by_kind = [("gc".into(), 0.03), ("vm".into(), 0.02)].into();
         f.cpu.utilization = Some(0.003);
         assert_eq!(outcome(HYPOTHESIS, &f), Outcome::Refuted);
+        f.cpus = 64.0; // the same part of many is work
+        assert_eq!(outcome(HYPOTHESIS, &f), Outcome::Confirmed);
     }
 }

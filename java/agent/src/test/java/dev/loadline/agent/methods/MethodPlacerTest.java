@@ -4,7 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 
-import dev.loadline.agent.AnyVersionTest;
+import dev.loadline.agent.testing.LaterClassFile;
 import java.lang.instrument.Instrumentation;
 import java.lang.reflect.Proxy;
 import java.util.Arrays;
@@ -21,10 +21,10 @@ class MethodPlacerTest {
     void methods_of_a_later_jdk_have_their_probes() throws Exception {
         MethodPlacer placer = new MethodPlacer(NOTHING);
         placer.place(MethodPlacerTest.class.getName() + ".*");
-        byte[] classFile = AnyVersionTest.ofLater(MethodPlacerTest.class);
+        byte[] classFile = LaterClassFile.of(MethodPlacerTest.class);
         byte[] woven = placer.weave(classFile);
         assertNotNull(woven, "it has methods that are asked for");
-        assertEquals(AnyVersionTest.VERSION, AnyVersionTest.versionOf(woven));
+        assertEquals(LaterClassFile.VERSION, LaterClassFile.versionOf(woven));
         assertFalse(Arrays.equals(classFile, woven));
     }
 }

@@ -4,8 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.loadline.agent.AnyVersion;
-import dev.loadline.agent.AnyVersionTest;
 import dev.loadline.agent.ClassBytes;
+import dev.loadline.agent.testing.LaterClassFile;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.util.ArrayList;
@@ -74,6 +74,6 @@ class NarrowerReturnsTest {
     /** The JDK's own classes are of its version, which the library that weaves need not know. */
     @Test
     void have_their_probes_in_class_files_of_later_jdks() throws Exception {
-        assertEquals(List.of("getConnection()"), probed(OwnPool.class, AnyVersionTest.ofLater(OwnPool.class), "poolWaitBegin"));
+        assertEquals(List.of("getConnection()"), probed(OwnPool.class, LaterClassFile.of(OwnPool.class), "poolWaitBegin"));
     }
 }
