@@ -70,9 +70,11 @@ fn a_client_that_dawdles_is_waited_for_and_a_full_executor_is_a_queue() {
     let ms = handshakes(&server, &out, &mut dawdler);
     let (socket, all) = (ms("socket"), ms("%"));
     assert!(all > 1200.0, "two handshakes of 600 ms at least: {all} ms");
+    // On a busy machine the first handshakes of a cold JVM are no small part; they are not waits.
+    let waited = all - ms("run%");
     assert!(
-        socket > 0.9 * all,
-        "{socket} ms of {all} ms for the client, {} in the queue",
+        socket > 0.9 * waited,
+        "{socket} ms for the client of {waited} ms of waiting, {} in the queue, of {all} ms in all",
         ms("queue")
     );
 
