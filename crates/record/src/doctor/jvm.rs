@@ -36,7 +36,7 @@ pub fn look(pid: i32, agent: &AgentFiles) -> Result<Subject> {
     let release = release(pid, &maps);
     let server = server::of(pid);
     let mut findings: Vec<Finding> = recorded_by(pid).into_iter().collect();
-    let jvm = attaching(&target, &maps, release.java, agent);
+    let jvm = attaching(&target, release.java, agent);
     let attached = jvm.can != Can::No;
     findings.push(jvm);
     if attached {
@@ -84,20 +84,13 @@ fn recorded_by(pid: i32) -> Option<Finding> {
 }
 
 /// Whether the agent can get in.
-fn attaching(target: &Target, maps: &str, java: Option<u32>, agent: &AgentFiles) -> Finding {
+fn attaching(target: &Target, java: Option<u32>, agent: &AgentFiles) -> Finding {
     const WHAT: &str = "jvm level";
     if let Some(java) = java.filter(|j| *j < OLDEST) {
         return Finding::no(
             WHAT,
             format!("the agent needs JDK {OLDEST} or later, and this is {java}"),
             "record the kernel level only (--levels kernel), or run it on a later JDK",
-        );
-    }
-    if maps.lines().any(|l| l.contains("/ld-musl-")) {
-        return Finding::no(
-            WHAT,
-            "it runs on musl (Alpine), and the agent's library was built for glibc",
-            "an image on glibc, or record the kernel level only (--levels kernel)",
         );
     }
     if let Err(e) = attach::obstacle(target) {

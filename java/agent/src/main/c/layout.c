@@ -2,8 +2,9 @@
 #define _GNU_SOURCE
 #include "layout.h"
 
-#include <dlfcn.h>
 #include <string.h>
+
+#include "dynamic.h"
 
 void *layout_libjvm(JavaVM *vm) {
     Dl_info library;

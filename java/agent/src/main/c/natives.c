@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "budget.h"
@@ -68,10 +67,10 @@ NATIVE(jlong, map)(JNIEnv *jni, jclass type, jstring path) {
     if (fd < 0) {
         return 0;
     }
-    struct stat file;
     void *base = MAP_FAILED;
-    if (fstat(fd, &file) == 0) {
-        base = mmap(NULL, (size_t)file.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    off_t size = lseek(fd, 0, SEEK_END); /* fstat is a function of glibc's from 2.33 on only */
+    if (size >= 0) {
+        base = mmap(NULL, (size_t)size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     }
     if (base == MAP_FAILED) {
         throw_io(jni, name, "map it");

@@ -11,7 +11,6 @@
 #define _GNU_SOURCE
 #include "stacks.h"
 
-#include <dlfcn.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -21,6 +20,7 @@
 
 #include "about.h"
 #include "budget.h"
+#include "dynamic.h"
 #include "objects.h"
 
 enum {

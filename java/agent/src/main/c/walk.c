@@ -2,11 +2,11 @@
 #define _GNU_SOURCE
 #include "walk.h"
 
-#include <dlfcn.h>
 #include <stdint.h>
 #include <string.h>
 #include <ucontext.h>
 
+#include "dynamic.h"
 #include "layout.h"
 
 typedef void (*get_call_trace)(struct call_trace *, jint depth, void *context);
