@@ -168,6 +168,47 @@ fn a_jvm_that_runs_needs_to_be_armed_and_is_told_so() {
 }
 
 #[test]
+fn a_class_that_cannot_be_probed_is_told_at_once_and_in_the_trace() {
+    let _alone = alone();
+    let (dir, out) = scratch();
+    // 65,520 bytes of code, of the 65,535 that a method may have: none is left for a probe.
+    let adds = "x += 1000;".repeat(10_920);
+    let program = dir.path().join("Huge.java");
+    std::fs::write(
+        &program,
+        format!(
+            "class Huge {{
+                static int add(int x) {{ {adds} return x; }}
+                public static void main(String[] args) throws Exception {{
+                    System.out.println(add(1));
+                    Thread.sleep(1000);
+                }}
+            }}"
+        ),
+    )
+    .expect("a source");
+    let done = run_ok(&[
+        "record",
+        "--levels",
+        "jvm,app",
+        "--methods",
+        "Huge",
+        "-o",
+        &out,
+        "--",
+        "java",
+        &program.display().to_string(),
+    ]);
+    let warning = "methods of Huge cannot be probed";
+    let says = text(&done);
+    assert!(says.contains(&format!("  note: {warning}")), "{says}");
+    assert!(says.contains("10920001"), "it runs as it was: {says}");
+    let trace = Trace::open(out.as_ref()).expect("a finished trace");
+    let notes = &trace.meta.notes;
+    assert!(notes.iter().any(|n| n.starts_with(warning)), "{notes:?}");
+}
+
+#[test]
 fn filters_that_take_nothing_are_refused() {
     for (args, says) in [
         (

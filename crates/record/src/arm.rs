@@ -56,5 +56,5 @@ pub fn arm(pid: i32, agent: &AgentFiles, restore: bool, methods: &[String]) -> R
     if header.state != state::STOPPED {
         return Err(failed("it is of another version, and records".into()));
     }
-    Ok(header.message.lines().map(Into::into).collect())
+    Ok(header.warnings())
 }

@@ -205,6 +205,8 @@ pub struct Progress {
     pub levels: BTreeMap<String, Level>,
     /// What will not be in the trace although its level is.
     pub not_recorded: Vec<NotRecorded>,
+    /// What the agent warns of so far, a line each, oldest first.
+    pub warnings: Vec<String>,
     /// `shop (pid 4121, OpenJDK 64-Bit Server VM 25.0.3, Apache Tomcat/11.0.9)`.
     pub target: String,
     /// Its process.

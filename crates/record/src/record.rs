@@ -482,6 +482,7 @@ impl<'a> Recording<'a> {
             dumped: None,
             levels: self.session.levels.clone(),
             not_recorded: self.not_recorded(header.as_ref()),
+            warnings: header.as_ref().map_or_else(Vec::new, Header::warnings),
             pid: self.subject.target.pid,
             target: describe(&self.subject, header.as_ref()),
         }

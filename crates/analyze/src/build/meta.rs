@@ -105,15 +105,7 @@ fn describe_target(meta: &mut Meta, header: &agent::Header) {
             header.calls_left_out
         ));
     }
-    if header.state != agent::state::FAILED {
-        meta.notes.extend(
-            header
-                .message
-                .lines()
-                .filter(|l| !l.is_empty())
-                .map(Into::into),
-        );
-    }
+    meta.notes.extend(header.warnings());
 }
 
 /// Why nothing came from the agent, if nothing did.

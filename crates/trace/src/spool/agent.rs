@@ -227,6 +227,15 @@ impl Header {
             false => length.min(self.next & !1).max(CHUNK as u64).min(length),
         }
     }
+
+    /// What the agent warns of, oldest first. One that failed warns of nothing: its message is why.
+    pub fn warnings(&self) -> Vec<String> {
+        let lines = self.message.lines().filter(|l| !l.is_empty());
+        match self.state {
+            state::FAILED => Vec::new(),
+            _ => lines.map(Into::into).collect(),
+        }
+    }
 }
 
 /// What a spool says.

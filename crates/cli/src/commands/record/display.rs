@@ -15,8 +15,13 @@ pub struct Display {
     of: String,
     pub bar: ProgressBar,
     introduced: bool,
+    /// Warnings of the agent's that were told.
+    warned: usize,
     cpu_at_begin: Duration,
 }
+
+/// Warnings of the agent's that are told at once: one that fails at each class need not fill the terminal.
+const WARNINGS: usize = 4;
 
 impl Display {
     /// Of a recording that is to take so long and so much, if that is bounded.
@@ -32,6 +37,7 @@ impl Display {
             of: max_size.map_or(String::new(), |most| format!(" of {}", show::bytes(most))),
             bar: show::bar(total, template),
             introduced: false,
+            warned: 0,
             cpu_at_begin: own_cpu(),
         }
     }
@@ -40,6 +46,7 @@ impl Display {
     pub fn show(&mut self, p: &Progress) {
         if !self.introduced && p.stage == Stage::Recording {
             self.introduced = true;
+            self.warned = p.warnings.len();
             self.cpu_at_begin = own_cpu();
             self.bar.suspend(|| eprintln!("{}", introduction(p)));
             if !std::io::stderr().is_terminal() {
@@ -56,6 +63,13 @@ impl Display {
                     );
                 });
             }
+        }
+        // Of classes that were loaded since.
+        if self.introduced && p.warnings.len() > self.warned {
+            let new = warnings(&p.warnings[self.warned..]);
+            self.bar
+                .suspend(|| eprintln!("{}", new.trim_start_matches('\n')));
+            self.warned = p.warnings.len();
         }
         self.bar.set_position(p.elapsed.as_millis() as u64);
         self.bar.set_message(match p.stage {
@@ -145,5 +159,33 @@ pub fn introduction(p: &Progress) -> String {
             if what.len() == 1 { "it" } else { "them" },
         );
     }
+    text + &warnings(&p.warnings)
+}
+
+/// A line each, but not of all where there are many.
+fn warnings(lines: &[String]) -> String {
+    let told = lines.iter().take(WARNINGS);
+    let mut text: String = told.map(|line| format!("\n  note: {line}")).collect();
+    if lines.len() > WARNINGS {
+        text += &format!(
+            "\n  note: and {} more, which the report has",
+            lines.len() - WARNINGS
+        );
+    }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_many_warnings_some_are_told() {
+        assert_eq!(warnings(&[]), "");
+        assert_eq!(warnings(&["one".into()]), "\n  note: one");
+        let many: Vec<String> = (0..WARNINGS + 2).map(|n| n.to_string()).collect();
+        let told = warnings(&many);
+        assert_eq!(told.matches("\n  note: ").count(), WARNINGS + 1);
+        assert!(told.ends_with("and 2 more, which the report has"), "{told}");
+    }
 }
