@@ -230,6 +230,8 @@ export interface Finding {
   hypothesis: string;
   outcome: "confirmed" | "refuted" | "not_enough_data";
   share: number;
+  /** What it is a share of: usually the requests' time. */
+  share_of: string;
   evidence: string[];
   /** Positions in the diagnosis's queries, from 1. */
   queries: number[];

@@ -108,6 +108,7 @@ fn finding(h: &Hypothesis, figures: &Figures, begin_ns: i64) -> Finding {
         hypothesis: h.claim,
         outcome: j.outcome,
         share: j.share,
+        share_of: j.share_of,
         limit: h.limit,
         evidence: j.facts,
         queries: h

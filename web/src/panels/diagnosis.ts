@@ -50,7 +50,7 @@ export class DiagnosisPanel implements Panel {
       h("th", { scope: "row" }, f.name),
       h("td", {}, f.hypothesis, f.outcome === "confirmed" ? this.moment(f.at_s) : null),
       h("td", { class: "outcome" }, OUTCOMES[f.outcome]),
-      h("td", { class: "number" }, f.outcome === "confirmed" ? percent(f.share) : ""),
+      h("td", { class: "number", title: `of ${f.share_of}` }, f.outcome === "confirmed" ? percent(f.share) : ""),
       h("td", { class: "evidence" }, evidence, " ", ...queries),
     );
   }

@@ -4,6 +4,9 @@ use serde::Serialize;
 
 use super::figures::Figures;
 
+/// What shares are of, unless said otherwise.
+pub const REQUESTS_TIME: &str = "the requests' time";
+
 /// What became of a hypothesis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -21,8 +24,10 @@ pub enum Outcome {
 pub struct Judgement {
     /// What became of it.
     pub outcome: Outcome,
-    /// Share of the requests' time that it explains, 0 to 1.
+    /// Share of the requests' time that it explains, 0 to 1; or of what `share_of` says.
     pub share: f64,
+    /// What it is a share of.
+    pub share_of: &'static str,
     /// Figures for and against, each short.
     pub facts: Vec<String>,
     /// A moment at which it can be seen.
@@ -38,6 +43,7 @@ impl Judgement {
         Judgement {
             outcome,
             share: 0.0,
+            share_of: REQUESTS_TIME,
             facts: Vec::new(),
             at_ns: None,
             verdict: String::new(),
@@ -65,6 +71,12 @@ impl Judgement {
             record: record.into(),
             ..Judgement::new(Outcome::NotEnoughData)
         }
+    }
+
+    /// Its share is one of something else than the requests' time.
+    pub fn of(mut self, what: &'static str) -> Judgement {
+        self.share_of = what;
+        self
     }
 
     /// Adds a figure.
@@ -104,8 +116,10 @@ pub struct Finding {
     pub hypothesis: &'static str,
     /// What became of it.
     pub outcome: Outcome,
-    /// Share of the requests' time that it explains, 0 to 1.
+    /// Share of the requests' time that it explains, 0 to 1; or of what `share_of` says.
     pub share: f64,
+    /// What it is a share of.
+    pub share_of: &'static str,
     /// What it makes the limit.
     pub limit: &'static str,
     /// Figures for and against.

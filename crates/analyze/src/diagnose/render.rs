@@ -42,7 +42,7 @@ impl Diagnosis {
         };
         let word = out.paint(code, word);
         let share = if f.outcome == Outcome::Confirmed {
-            format!(", {} of the requests' time", percent(f.share))
+            format!(", {} of {}", percent(f.share), f.share_of)
         } else {
             String::new()
         };

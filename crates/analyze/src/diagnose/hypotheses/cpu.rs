@@ -49,7 +49,8 @@ fn judge(f: &Figures) -> Judgement {
         return Judgement::refuted(busy);
     }
     if f.time.total() == 0.0 {
-        return Judgement::confirmed(used, format!("the CPUs are the limit: {busy}"));
+        return Judgement::confirmed(used, format!("the CPUs are the limit: {busy}"))
+            .of("its CPUs");
     }
     if !f.levels.kernel {
         return Judgement::lacking(

@@ -7,7 +7,7 @@
 //! a thread of the target seems to run.
 
 use super::cpu::waiting;
-use crate::diagnose::finding::{Hypothesis, Judgement};
+use crate::diagnose::finding::{Hypothesis, Judgement, REQUESTS_TIME};
 use crate::diagnose::{Figures, NOTABLE};
 use crate::report::table::percent;
 
@@ -62,9 +62,10 @@ fn judge(f: &Figures) -> Judgement {
     if !stolen && (waiting < NOTABLE || !crowded) {
         return Judgement::refuted(by_others).fact(by_host).fact(waits);
     }
-    let (share, verdict) = if crowded {
+    let (share, of, verdict) = if crowded {
         (
             waiting * starved,
+            REQUESTS_TIME,
             format!(
                 "neighbours take the CPUs: other processes used {} of them and the target {}; {waits}",
                 percent(others),
@@ -74,6 +75,7 @@ fn judge(f: &Figures) -> Judgement {
     } else {
         (
             steal,
+            "the CPUs' time",
             format!(
                 "the host takes the CPUs: {} of their time went to other virtual machines",
                 percent(steal)
@@ -81,6 +83,7 @@ fn judge(f: &Figures) -> Judgement {
         )
     };
     Judgement::confirmed(share, verdict)
+        .of(of)
         .fact(by_others)
         .fact(by_host)
         .fact(waits)

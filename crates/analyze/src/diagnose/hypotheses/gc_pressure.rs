@@ -3,7 +3,7 @@
 //! Evidence: the part of the recording in pauses, or of the requests' time that stood still for them, or of
 //! the target's CPU time that the collector's threads took; and how much each request left behind.
 
-use crate::diagnose::finding::{Hypothesis, Judgement};
+use crate::diagnose::finding::{Hypothesis, Judgement, REQUESTS_TIME};
 use crate::diagnose::{Figures, NOTABLE};
 use crate::report::table::{duration, percent};
 
@@ -50,20 +50,28 @@ fn judge(f: &Figures) -> Judgement {
         .utilization
         .is_none_or(|used| used * f.cpus >= AT_WORK);
     // A request is late by a pause whether it began before it or came in the midst of it.
-    let share = stopped
-        .max(f.gc.share)
-        .max(if of_cpu > OF_CPU && is_at_work {
-            of_cpu
-        } else {
-            0.0
-        });
+    let paused = stopped.max(f.gc.share);
+    let taken = if of_cpu > OF_CPU && is_at_work {
+        of_cpu
+    } else {
+        0.0
+    };
+    let share = paused.max(taken);
     if share < NOTABLE {
         return Judgement::refuted(pauses).fact(freed).fact(threads);
     }
+    let (of, most) = if taken > paused {
+        ("the target's CPU time", &threads)
+    } else if f.gc.share > stopped {
+        ("the recording", &pauses)
+    } else {
+        (REQUESTS_TIME, &pauses)
+    };
     let judged = Judgement::confirmed(
         share,
-        format!("garbage collection is the limit: {pauses}; {freed}"),
+        format!("garbage collection is the limit: {most}; {freed}"),
     )
+    .of(of)
     .fact(pauses)
     .fact(freed)
     .fact(threads);
@@ -87,6 +95,21 @@ mod tests {
         let mut f = sound();
         f.cpu.by_kind.insert("gc".into(), 2.0);
         assert_eq!(outcome(HYPOTHESIS, &f), Outcome::Confirmed);
+    }
+
+    #[test]
+    fn its_share_is_told_as_one_of_what_it_is() {
+        let mut f = sound();
+        f.gc.share = 0.3;
+        assert_eq!(judge(&f).share_of, "the recording");
+        f.cpu.by_kind.insert("gc".into(), 2.0);
+        let by_cpu = judge(&f);
+        assert_eq!(by_cpu.share_of, "the target's CPU time");
+        let told = format!(
+            "the limit: the collector's threads took {}",
+            percent(by_cpu.share)
+        );
+        assert!(by_cpu.verdict.contains(&told), "{}", by_cpu.verdict);
     }
 
     #[test]

@@ -294,6 +294,7 @@ pub mod tests {
             hypothesis: "",
             outcome: Outcome::Confirmed,
             share,
+            share_of: "",
             limit: "",
             evidence: Vec::new(),
             queries: Vec::new(),

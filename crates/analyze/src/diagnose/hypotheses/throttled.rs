@@ -4,7 +4,7 @@
 //! for how long. The threads look as if they waited for a CPU, though CPUs are idle.
 
 use crate::diagnose::Figures;
-use crate::diagnose::finding::{Hypothesis, Judgement};
+use crate::diagnose::finding::{Hypothesis, Judgement, REQUESTS_TIME};
 use crate::report::table::percent;
 
 /// Share of the periods that were cut short. A collection or a burst of compiling uses up a period now and
@@ -40,16 +40,20 @@ fn judge(f: &Figures) -> Judgement {
         return Judgement::refuted(fact).fact(stood);
     }
     // Who is stopped by it looks runnable; without the kernel level only the time itself is known.
-    let share = seconds / f.seconds / f.cpus.max(1.0);
-    let share = if f.levels.kernel {
-        share.max(f.time.cause("runnable"))
-    } else {
-        share
+    let still = seconds / f.seconds / f.cpus.max(1.0);
+    let runnable = match f.levels.kernel {
+        true => f.time.cause("runnable"),
+        false => 0.0,
+    };
+    let (share, of) = match runnable >= still {
+        true => (runnable, REQUESTS_TIME),
+        false => (still, "the recording"),
     };
     Judgement::confirmed(
         share,
         format!("the cgroup's CPU quota is the limit: {fact}, and {stood}"),
     )
+    .of(of)
     .fact(fact)
     .fact(stood)
 }
