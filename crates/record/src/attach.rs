@@ -6,8 +6,8 @@
 //! 0 for success, and a text up to the end of the stream.
 //!
 //! What always holds: SIGQUIT goes only to a JVM that catches it (it would kill any other process),
-//! and only when its attach mechanism is not disabled (it would print a thread dump instead); the
-//! attach file is removed however the attempt ends.
+//! and only when its attach mechanism is not disabled and it is HotSpot's (it would print a thread
+//! dump instead); the attach file is removed however the attempt ends.
 
 use std::fs::File;
 use std::io::{Read, Write};
@@ -21,6 +21,7 @@ use loadline_trace::spool::RawDir;
 
 use crate::door::{self, Door};
 use crate::error::{Error, Result};
+use crate::jvms;
 use crate::place::Place;
 use crate::procfs::parse;
 use crate::sys::PidFd;
@@ -113,6 +114,10 @@ impl<'a> Attach<'a> {
             true => Err(self.error(
                 "it was started with -XX:+DisableAttachMechanism. Start it without that option, or with \
                  the agent (-javaagent), or recorded (loadline record -- java …), or record the kernel level only",
+            )),
+            false if jvms::is_openj9(self.target.pid) => Err(self.error(
+                "it is an OpenJ9 (IBM Semeru), which is attached to in another way, and writes a dump at SIGQUIT. Record the \
+                 kernel level only (--levels kernel), or run it on a HotSpot (OpenJDK, Temurin, Corretto, Zulu …)",
             )),
             false => Ok(()),
         }

@@ -92,10 +92,24 @@ pub fn is_jvm(pid: i32) -> bool {
     std::fs::read_to_string(format!("/proc/{pid}/maps")).is_ok_and(|maps| maps_jvm(&maps))
 }
 
+/// Whether a JVM is no HotSpot but OpenJ9; false too if we may not look.
+pub fn is_openj9(pid: i32) -> bool {
+    std::fs::read_to_string(format!("/proc/{pid}/maps")).is_ok_and(|maps| maps_openj9(&maps))
+}
+
 fn maps_jvm(maps: &str) -> bool {
-    // An upgrade of the JDK leaves the old library mapped as "libjvm.so (deleted)".
-    maps.lines()
-        .any(|l| l.trim_end_matches(" (deleted)").ends_with("/libjvm.so"))
+    libraries(maps).any(|name| name == "libjvm.so")
+}
+
+/// Its libjvm.so only leads to this one, which has its release in its name (`libj9vm29.so`).
+fn maps_openj9(maps: &str) -> bool {
+    libraries(maps).any(|name| name.starts_with("libj9vm"))
+}
+
+/// Names of the files that are mapped. An upgrade of the JDK leaves the old library mapped as "libjvm.so (deleted)".
+fn libraries(maps: &str) -> impl Iterator<Item = &str> {
+    let paths = maps.lines().map(|l| l.trim_end_matches(" (deleted)"));
+    paths.filter_map(|l| Some(l.rsplit_once('/')?.1))
 }
 
 /// The kernel's name of a process.
@@ -278,5 +292,13 @@ mod tests {
             "7f00-7f01 r-xp 0 08:01 5  /usr/lib/libjvm.so.conf\n"
         ));
         assert!(!is_jvm(std::process::id() as i32));
+    }
+
+    #[test]
+    fn openj9_is_known_by_the_library_that_its_libjvm_loads() {
+        let redirector = "7f00-7f01 r-xp 0 08:01 5  /opt/semeru/lib/j9vm/libjvm.so\n";
+        let machine = "7f02-7f03 r-xp 0 08:01 6  /opt/semeru/lib/default/libj9vm29.so\n";
+        assert!(maps_jvm(redirector) && !maps_openj9(redirector));
+        assert!(maps_openj9(&format!("{redirector}{machine}")));
     }
 }

@@ -82,24 +82,48 @@ fn a_disabled_attach_mechanism_is_named_and_the_jvm_not_signalled() {
     let Some(agent) = agent() else {
         skip!("the agent is not built")
     };
-    let _alone = alone();
     let mut java = Command::new("java");
     java.arg("-XX:+DisableAttachMechanism");
-    let mut jvm = Jvm::start_with(&mut java, "Closed", READY);
-    let out = jvm.dir.path().join("t");
-    let mut command = recorder_on(jvm.pid(), &out, &["--levels", "jvm"]);
-    command.args(&agent);
-    let said = refused(command);
+    let said = refused_unsignalled(&mut java, &agent);
     assert!(
         said.contains("-XX:+DisableAttachMechanism") && said.contains("Start it without"),
         "{said}"
     );
+}
+
+#[test]
+fn openj9_is_named_and_not_signalled() {
+    let Some(agent) = agent() else {
+        skip!("the agent is not built")
+    };
+    // There is none here: it is known by the library that is mapped, which any may be.
+    let dir = tempfile::tempdir().expect("a directory");
+    let library = dir.path().join("libj9vm29.so");
+    std::fs::copy(&agent[3], &library).expect("a library");
+    let mut java = Command::new("java");
+    java.env("LD_PRELOAD", &library);
+    let said = refused_unsignalled(&mut java, &agent);
+    assert!(
+        said.contains("OpenJ9") && said.contains("--levels kernel"),
+        "{said}"
+    );
+}
+
+/// What the recorder says as it refuses the JVM of this command, which has not been sent SIGQUIT.
+fn refused_unsignalled(java: &mut Command, agent: &[String]) -> String {
+    let _alone = alone();
+    let mut jvm = Jvm::start_with(java, "Closed", READY);
+    let out = jvm.dir.path().join("t");
+    let mut command = recorder_on(jvm.pid(), &out, &["--levels", "jvm"]);
+    command.args(agent);
+    let said = refused(command);
     assert!(!out.exists());
     jvm.child.kill().expect("ours");
     let mut printed = String::new();
     std::io::Read::read_to_string(jvm.child.stdout.as_mut().expect("piped"), &mut printed)
         .expect("read");
     assert_eq!(printed, "", "a thread dump would mean that SIGQUIT came");
+    said
 }
 
 #[test]
