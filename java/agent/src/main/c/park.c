@@ -126,8 +126,13 @@ static const char *const STATE_NAMES[STATE_COUNT] = {
     "RUNNING", "PARKING", "TIMED_PARKING", "YIELDING", "BLOCKING", "WAITING", "TIMED_WAITING",
 };
 
+/* Known from the first virtual thread that leaves its carrier. To ask their class for it before there is any would
+ * initialize it, which has a price in a JVM that has none: compiled code counts on it that no class overrides Thread's
+ * methods, and all that waits, selects or asks whether it was interrupted would be thrown away; and it starts a thread. */
+static enum { NOT_ASKED, KNOWN, NOT_THERE } _Atomic asked_states;
 static jfieldID state_field;
 static jint states[STATE_COUNT]; /* -1: this JDK has none */
+static int mounts_are_told;
 
 static uint64_t why_it_leaves(jint state) {
     static const uint64_t why[STATE_COUNT] = {
@@ -141,6 +146,36 @@ static uint64_t why_it_leaves(jint state) {
     return LEFT_UNKNOWN;
 }
 
+/* Reads a constant, -1 if there is none; the states begin with 0. */
+static jint state_constant(JNIEnv *jni, jclass type, const char *name) {
+    jfieldID field = (*jni)->GetStaticFieldID(jni, type, name, "I");
+    if (field == NULL) {
+        (*jni)->ExceptionClear(jni);
+        return -1;
+    }
+    return (*jni)->GetStaticIntField(jni, type, field);
+}
+
+/* Whether this virtual thread says why it leaves. More than one thread may ask at first: they find the same. */
+static int knows_states(JNIEnv *jni, jthread thread) {
+    int asked = atomic_load_explicit(&asked_states, memory_order_acquire);
+    if (asked != NOT_ASKED) {
+        return asked == KNOWN;
+    }
+    jclass type = (*jni)->GetObjectClass(jni, thread);
+    state_field = (*jni)->GetFieldID(jni, type, "state", "I");
+    if (state_field == NULL) {
+        (*jni)->ExceptionClear(jni);
+    }
+    for (int i = 0; i < STATE_COUNT; i++) {
+        states[i] = state_constant(jni, type, STATE_NAMES[i]);
+    }
+    (*jni)->DeleteLocalRef(jni, type);
+    asked = state_field != NULL && states[PARKING] >= 0 ? KNOWN : NOT_THERE;
+    atomic_store_explicit(&asked_states, asked, memory_order_release);
+    return asked == KNOWN;
+}
+
 static void JNICALL unmounted(jvmtiEnv *env, JNIEnv *jni, jthread thread) {
     (void)env;
     struct session *s = spool_session();
@@ -148,8 +183,8 @@ static void JNICALL unmounted(jvmtiEnv *env, JNIEnv *jni, jthread thread) {
         return;
     }
     uint64_t speaker = about_speaker(s, jni, thread);
-    jint state = (*jni)->GetIntField(jni, thread, state_field);
-    uint64_t why = why_it_leaves(state);
+    jint state = knows_states(jni, thread) ? (*jni)->GetIntField(jni, thread, state_field) : -1;
+    uint64_t why = state < 0 ? LEFT_UNKNOWN : why_it_leaves(state);
     if (why == LEFT_PARKS) {
         /* Up to 21 it parks in the same state for a time. */
         int for_ever = state == states[PARKING] && states[TIMED_PARKING] >= 0;
@@ -166,16 +201,6 @@ static void JNICALL mounted(jvmtiEnv *env, JNIEnv *jni, jthread thread) {
         uint32_t stack = stacks_wait_ended(s, jni, thread, speaker, IN_PARK, now);
         spool_emit_at(s, now, MOUNT, 0, 0, (uint64_t)stack << 32);
     }
-}
-
-/* Reads a constant, -1 if there is none; the states begin with 0. */
-static jint state_constant(JNIEnv *jni, jclass type, const char *name) {
-    jfieldID field = (*jni)->GetStaticFieldID(jni, type, name, "I");
-    if (field == NULL) {
-        (*jni)->ExceptionClear(jni);
-        return -1;
-    }
-    return (*jni)->GetStaticIntField(jni, type, field);
 }
 
 /* Finds an extension event by the end of its id; 0 if the JVM has none. */
@@ -222,23 +247,6 @@ static void say_that_mounts_are_told(void) {
     }
 }
 
-static int start_virtual(JNIEnv *jni) {
-    jclass type = (*jni)->FindClass(jni, "java/lang/VirtualThread");
-    state_field = type == NULL ? NULL : (*jni)->GetFieldID(jni, type, "state", "I");
-    if (state_field == NULL) {
-        (*jni)->ExceptionClear(jni);
-        return 0;
-    }
-    for (int i = 0; i < STATE_COUNT; i++) {
-        states[i] = state_constant(jni, type, STATE_NAMES[i]);
-    }
-    if (states[PARKING] < 0 || !set_mounts(JVMTI_ENABLE)) {
-        return 0;
-    }
-    say_that_mounts_are_told();
-    return 1;
-}
-
 /* ---- */
 
 const char *park_start(JNIEnv *jni) {
@@ -251,9 +259,14 @@ const char *park_start(JNIEnv *jni) {
         (*jni)->ExceptionClear(jni);
         return "this JVM's Unsafe.park cannot be bound: parks are not recorded";
     }
-    if (about_virtual_threads() && !start_virtual(jni)) {
+    if (!about_virtual_threads()) {
+        return NULL;
+    }
+    mounts_are_told = set_mounts(JVMTI_ENABLE);
+    if (!mounts_are_told) {
         return "this JVM does not tell of mounts: parks of virtual threads are not recorded";
     }
+    say_that_mounts_are_told();
     return NULL;
 }
 
@@ -262,7 +275,8 @@ void park_stop(JNIEnv *jni) {
     if (own != NULL) {
         bind(jni, own);
     }
-    if (about_virtual_threads() && state_field != NULL) {
+    if (mounts_are_told) {
         set_mounts(JVMTI_DISABLE);
+        mounts_are_told = 0;
     }
 }

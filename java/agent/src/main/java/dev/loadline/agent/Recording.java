@@ -24,6 +24,7 @@ import java.util.Set;
  */
 final class Recording {
     private static final int MAX_EPOCH = 0x7FFF;
+    private static final long OUTLAST_MS = 50;
 
     private static Recording current;
     private static int epochs;
@@ -235,6 +236,10 @@ final class Recording {
         if (loaded) {
             Native.stopEvents();
         }
+        if (hooks != null) {
+            hooks.remove();
+            outlastRequests();
+        }
         if (address != 0) {
             Emit.toNobody();
         }
@@ -250,9 +255,6 @@ final class Recording {
                 application.disconnect();
             }
         }
-        if (hooks != null) {
-            hooks.remove();
-        }
         if (restore) {
             unweave();
         }
@@ -264,6 +266,19 @@ final class Recording {
         }
         if (control >= 0) {
             Native.closeControl(control);
+        }
+    }
+
+    /**
+     * Gives requests that hooks saw begin the time that nearly all take. Attached late nothing was rehearsed: one that finds
+     * the gates closed is the first that ever did, and the server's own methods that were compiled meanwhile, with ours in
+     * them, would be thrown away.
+     */
+    private static void outlastRequests() {
+        try {
+            Thread.sleep(OUTLAST_MS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt(); // then they are not waited for
         }
     }
 

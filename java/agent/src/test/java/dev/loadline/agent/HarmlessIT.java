@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.loadline.agent.boot.Type;
+import dev.loadline.agent.programs.Api;
 import dev.loadline.agent.programs.JettyWeb;
 import dev.loadline.agent.programs.NettyWeb;
 import dev.loadline.agent.programs.Walled;
@@ -17,12 +18,17 @@ import dev.loadline.agent.testing.Target;
 import dev.loadline.agent.testing.TestRecorder;
 import dev.loadline.agent.testing.Way;
 import dev.loadline.agent.testing.WebTarget;
+import java.io.IOException;
+import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.FutureTask;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledForJreRange;
+import org.junit.jupiter.api.condition.JRE;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -65,6 +71,64 @@ class HarmlessIT {
             assertTrue(before.stream().allMatch(line -> line.contains("redefined name=java.lang.VirtualThread,")), atStart);
         } finally {
             Files.delete(log);
+        }
+    }
+
+    /** To initialize the class of virtual threads has a price: what was compiled counts on Thread's methods, and a thread is started. */
+    @ParameterizedTest
+    @EnumSource(Way.class)
+    @EnabledForJreRange(min = JRE.JAVA_21, disabledReason = "virtual threads came with Java 21")
+    void a_program_without_virtual_threads_is_not_asked_for_any(Way way) throws Exception {
+        try (Target target = Target.start(Api.class, way.options()); TestRecorder recorder = way.recorder()) {
+            recorder.record(target.pid());
+            target.tell("all");
+            recorder.stop();
+            List<String> names = new ArrayList<>();
+            try (DirectoryStream<Path> tasks = Files.newDirectoryStream(Path.of("/proc/" + target.pid() + "/task"))) {
+                for (Path task : tasks) {
+                    try {
+                        names.add(Files.readString(task.resolve("comm")).strip());
+                    } catch (IOException ended) {
+                        continue;
+                    }
+                }
+            }
+            assertTrue(names.stream().noneMatch(name -> name.startsWith("VirtualThread-")), names::toString);
+        }
+    }
+
+    /** Requests that are under way when a recording ends find the gates open: what was compiled meanwhile never saw them closed. */
+    @Test
+    void leaving_throws_nothing_away_that_hooks_were_compiled_into() throws Exception {
+        try (Compiled compiled = new Compiled("dev\\.loadline\\.agent\\.(boot|hooks)\\.")) {
+            List<String> thrownAway;
+            try (Target target = WebTarget.start(11, "Nio", "TLSv1.3", compiled.options(Way.HOOKS.options()));
+                    TestRecorder recorder = Way.HOOKS.recorder()) {
+                int port = Integer.parseInt(target.tell("start"));
+                recorder.record(target.pid());
+                var context = HttpsClient.newContext();
+                Compiled.Work visits = () -> {
+                    for (int connection = 0; connection < 40; connection++) {
+                        HttpsClient client = new HttpsClient(context, port);
+                        for (int i = 0; i < 50; i++) { // Tomcat closes a connection after 100
+                            assertEquals(200, client.get("/items"));
+                        }
+                        client.close();
+                    }
+                };
+                compiled.warm("Visits$Visit::run ", visits);
+                FutureTask<Void> meanwhile = new FutureTask<>(() -> {
+                    visits.run();
+                    return null;
+                });
+                new Thread(meanwhile).start();
+                Thread.sleep(100);
+                assertFalse(meanwhile.isDone());
+                recorder.stop();
+                meanwhile.get();
+                thrownAway = compiled.thrownAway();
+            }
+            assertEquals(List.of(), compiled.why(thrownAway));
         }
     }
 

@@ -150,8 +150,18 @@ public final class ServerProbes {
                 tlsExit(Visit.epoch(id), TLS_GOES_ON, null);
             }
             visit.begin(0);
+            outside();
             Emit.end(Visit.epoch(id), Type.VISIT_END, id & Visit.KEY, 0);
         }
+    }
+
+    /**
+     * What a connection's engine asks that outlives the hooks: it is in no visit. Attached late nothing was rehearsed; what was
+     * compiled with it in the midst of visits is not to meet that for the first time, and be thrown away, when a recording ends.
+     */
+    private static void outside() {
+        engineShakesHands(null);
+        engineIsDone(false, false);
     }
 
     /** Another thread goes on with the visit that the current one is in, perhaps before this one has left it: it is queued for that. */

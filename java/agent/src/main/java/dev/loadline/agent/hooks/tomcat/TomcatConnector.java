@@ -135,16 +135,7 @@ public final class TomcatConnector implements Hook {
 
     @Override
     public void remove() {
-        try {
-            Fields.replace(endpoint, "connections", recordedConnections, connections);
-            Fields.replace(endpoint, "executor", recordedExecutor, executor);
-        } catch (ReflectiveOperationException impossible) {
-            throw new IllegalStateException(impossible); // they were set
-        }
-        if (endpoint.getHandler() == recordedHandler) {
-            endpoint.setHandler(handler);
-        }
-        pipeline.removeValve(valve);
+        pipeline.removeValve(valve); // first what is within a visit: so none of its requests finds itself in none
         for (SSLHostConfig host : endpoint.findSslHostConfigs()) {
             for (SSLHostConfigCertificate certificate : host.getCertificates()) {
                 forEachContext(certificate, (field, context) -> {
@@ -153,6 +144,15 @@ public final class TomcatConnector implements Hook {
                     }
                 });
             }
+        }
+        if (endpoint.getHandler() == recordedHandler) {
+            endpoint.setHandler(handler);
+        }
+        try {
+            Fields.replace(endpoint, "connections", recordedConnections, connections);
+            Fields.replace(endpoint, "executor", recordedExecutor, executor);
+        } catch (ReflectiveOperationException impossible) {
+            throw new IllegalStateException(impossible); // they were set
         }
     }
 
