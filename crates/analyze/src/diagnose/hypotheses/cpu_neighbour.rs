@@ -123,5 +123,6 @@ mod tests {
         let mut f = sound();
         f.cpu.steal = Some(0.2);
         assert_eq!(outcome(HYPOTHESIS, &f), Outcome::Confirmed);
+        assert_eq!(judge(&f).share_of, "the CPUs' time");
     }
 }

@@ -72,6 +72,8 @@ mod tests {
         f.cpu.throttled_share = Some(0.6);
         f.cpu.throttled_seconds = Some(2.0);
         assert_eq!(outcome(HYPOTHESIS, &f), Outcome::Confirmed);
+        f.levels.kernel = false; // then nobody knows who was runnable meanwhile
+        assert_eq!(judge(&f).share_of, "the recording");
         f.cpu.throttled_share = Some(0.02);
         assert_eq!(outcome(HYPOTHESIS, &f), Outcome::Refuted);
     }

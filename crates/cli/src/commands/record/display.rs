@@ -66,9 +66,8 @@ impl Display {
         }
         // Of classes that were loaded since.
         if self.introduced && p.warnings.len() > self.warned {
-            let new = warnings(&p.warnings[self.warned..]);
-            self.bar
-                .suspend(|| eprintln!("{}", new.trim_start_matches('\n')));
+            let new = warnings(&p.warnings[self.warned..]).join("\n");
+            self.bar.suspend(|| eprintln!("{new}"));
             self.warned = p.warnings.len();
         }
         self.bar.set_position(p.elapsed.as_millis() as u64);
@@ -159,20 +158,21 @@ pub fn introduction(p: &Progress) -> String {
             if what.len() == 1 { "it" } else { "them" },
         );
     }
-    text + &warnings(&p.warnings)
+    for warning in warnings(&p.warnings) {
+        text += &format!("\n{warning}");
+    }
+    text
 }
 
 /// A line each, but not of all where there are many.
-fn warnings(lines: &[String]) -> String {
-    let told = lines.iter().take(WARNINGS);
-    let mut text: String = told.map(|line| format!("\n  note: {line}")).collect();
-    if lines.len() > WARNINGS {
-        text += &format!(
-            "\n  note: and {} more, which the report has",
-            lines.len() - WARNINGS
-        );
+fn warnings(all: &[String]) -> Vec<String> {
+    let first = all.iter().take(WARNINGS);
+    let mut told: Vec<String> = first.map(|line| format!("  note: {line}")).collect();
+    if all.len() > WARNINGS {
+        let more = all.len() - WARNINGS;
+        told.push(format!("  note: and {more} more, which the report has"));
     }
-    text
+    told
 }
 
 #[cfg(test)]
@@ -181,11 +181,11 @@ mod tests {
 
     #[test]
     fn of_many_warnings_some_are_told() {
-        assert_eq!(warnings(&[]), "");
-        assert_eq!(warnings(&["one".into()]), "\n  note: one");
+        assert!(warnings(&[]).is_empty());
+        assert_eq!(warnings(&["one".into()]), ["  note: one"]);
         let many: Vec<String> = (0..WARNINGS + 2).map(|n| n.to_string()).collect();
         let told = warnings(&many);
-        assert_eq!(told.matches("\n  note: ").count(), WARNINGS + 1);
-        assert!(told.ends_with("and 2 more, which the report has"), "{told}");
+        assert_eq!(told.len(), WARNINGS + 1);
+        assert_eq!(told[WARNINGS], "  note: and 2 more, which the report has");
     }
 }

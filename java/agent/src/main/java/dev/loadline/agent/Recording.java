@@ -236,12 +236,15 @@ final class Recording {
         if (loaded) {
             Native.stopEvents();
         }
-        if (hooks != null) {
-            hooks.remove();
-            outlastRequests();
-        }
-        if (address != 0) {
-            Emit.toNobody();
+        try {
+            if (hooks != null) {
+                hooks.remove();
+                outlastRequests();
+            }
+        } finally {
+            if (address != 0) {
+                Emit.toNobody();
+            }
         }
         if (collections != null) {
             collections.stop();
