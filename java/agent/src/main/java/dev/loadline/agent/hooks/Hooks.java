@@ -2,7 +2,9 @@ package dev.loadline.agent.hooks;
 
 import dev.loadline.agent.Modules;
 import java.lang.instrument.Instrumentation;
+import java.util.Collections;
 import java.util.IdentityHashMap;
+import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -15,8 +17,10 @@ public final class Hooks {
 
     private final Consumer<String> warn;
     private final Access access;
-    /** By what they are in; null for what cannot be hooked. */
-    private final Map<Object, Hook> hooks = new IdentityHashMap<>();
+    /** What has a hook, needs none, or cannot have one. */
+    private final Set<Object> known = Collections.newSetFromMap(new IdentityHashMap<>());
+    /** What they are in, in the order in which they were put there. */
+    private final Map<Hook, Object> hooks = new LinkedHashMap<>();
     private final Places places;
 
     /** @param warn is told, a line each, of what cannot be hooked */
@@ -39,55 +43,54 @@ public final class Hooks {
     /** Puts hooks where there are none yet: a server may start while it is recorded. */
     public void refresh() {
         places.look(warn);
-        for (Map.Entry<Object, Hook> entry : hooks.entrySet()) {
+        hooks.forEach((hook, place) -> {
             try {
-                if (entry.getValue() != null) {
-                    entry.getValue().refresh();
-                }
+                hook.refresh();
             } catch (RuntimeException | LinkageError e) {
-                warn.accept("hooks: parts of " + entry.getKey().getClass().getName() + " cannot be seen: " + e);
+                warn.accept("hooks: parts of " + place.getClass().getName() + " cannot be seen: " + e);
             }
-        }
+        });
     }
 
     private void hook(Object place, String ownPackage, String className) {
-        if (hooks.containsKey(place)) {
+        if (!known.add(place)) {
             return;
         }
-        Hook hook = null;
         try {
             Class<?> type = access.beside(place.getClass(), ownPackage, className);
-            hook = (Hook) type.getMethod("into", Object.class, Access.class).invoke(null, place, access);
+            Hook hook = (Hook) type.getMethod("into", Object.class, Access.class).invoke(null, place, access);
+            if (hook != null) {
+                hooks.put(hook, place);
+            }
         } catch (ReflectiveOperationException | RuntimeException | LinkageError e) {
             Throwable cause = e.getCause() == null ? e : e.getCause();
             warn.accept(place.getClass().getName() + " is of a version that hooks do not know: " + cause);
         }
-        hooks.put(place, hook);
     }
 
-    /** Takes all hooks out. */
+    /**
+     * Takes all hooks out, those first that were put in first: where several stand in one row, as those of Tomcat's connectors do in its pipeline, none of
+     * them then sees another one behind it than it was compiled for.
+     */
     public void remove() {
-        for (Hook hook : hooks.values()) {
+        for (Hook hook : hooks.keySet()) {
             try {
-                if (hook != null) {
-                    hook.remove();
-                }
+                hook.remove();
             } catch (RuntimeException | LinkageError e) {
                 warn.accept("a hook stays: " + e); // it delegates, and tells nobody
             }
         }
         hooks.clear();
+        known.clear();
     }
 
     /** For the header's info: JSON that says that hooks are the source, and codes of what they do not see. */
     public String coverage() {
         Set<String> unseen = new LinkedHashSet<>(List.of("sql", "calls", "pools"));
         boolean server = false;
-        for (Hook hook : hooks.values()) {
-            if (hook != null) {
-                server |= hook.isServer();
-                unseen.addAll(hook.unseen());
-            }
+        for (Hook hook : hooks.keySet()) {
+            server |= hook.isServer();
+            unseen.addAll(hook.unseen());
         }
         if (!server) {
             unseen.add("server");
