@@ -98,8 +98,8 @@ public final class ServerProbes {
      * at once, is a part of it and not told.
      */
     public static long visitBegin(Object wrapper) {
-        Session s = Emit.server();
-        return s == null || wrapper == null ? 0 : visitBegin(s, key(wrapper), 0, 0);
+        Session s = wrapper == null ? null : Emit.server(); // one to nothing goes where one goes that nobody listens to
+        return s == null ? 0 : visitBegin(s, key(wrapper), 0, 0);
     }
 
     /** The same of an event loop's: it leaves to others what it makes a task of. */
@@ -156,10 +156,13 @@ public final class ServerProbes {
     }
 
     /**
-     * What a connection's engine asks that outlives the hooks: it is in no visit. Attached late nothing was rehearsed; what was
-     * compiled with it in the midst of visits is not to meet that for the first time, and be thrown away, when a recording ends.
+     * What a connection asks that outlives the hooks: its engine is in no visit, and nobody listens to what it tells. Attached late
+     * nothing was rehearsed; what was compiled with it while a recording lasted is not to meet that for the first time, and be thrown
+     * away, when that ends.
      */
     private static void outside() {
+        visitBegin(null);
+        emit(0, 0, 0);
         engineShakesHands(null);
         engineIsDone(false, false);
     }
@@ -362,8 +365,9 @@ public final class ServerProbes {
         serviceEnd(epoch);
     }
 
+    /** @param type of what is told; of nothing, 0 */
     private static void emit(int type, long a, long b) {
-        Session s = Emit.server();
+        Session s = type == 0 ? null : Emit.server();
         if (s != null) {
             Emit.write(s, type, 0, a, b);
         }

@@ -120,9 +120,15 @@ public final class JettyServer implements Hook {
         return false;
     }
 
+    /** First what is within a visit: so none of its requests finds itself in none. */
     @Override
     public void remove() {
+        services.forEach(ContextHandler::removeEventListener);
         try {
+            Fields.replace(server, "_handler", handler, handler.getHandler());
+            for (Map.Entry<Executor, RecordedJobs> entry : queues.entrySet()) {
+                Fields.replace(entry.getKey(), JOBS, entry.getValue(), entry.getValue().jobs);
+            }
             for (Map.Entry<AbstractConnector, RecordedFactory> entry : factories.entrySet()) {
                 AbstractConnector connector = entry.getKey();
                 Fields.replace(connector, DEFAULT_FACTORY, entry.getValue(), entry.getValue().factory);
@@ -133,14 +139,9 @@ public final class JettyServer implements Hook {
                     }
                 }
             }
-            for (Map.Entry<Executor, RecordedJobs> entry : queues.entrySet()) {
-                Fields.replace(entry.getKey(), JOBS, entry.getValue(), entry.getValue().jobs);
-            }
-            Fields.replace(server, "_handler", handler, handler.getHandler());
         } catch (ReflectiveOperationException impossible) {
             throw new IllegalStateException(impossible); // they were set
         }
-        services.forEach(ContextHandler::removeEventListener);
     }
 
     @Override
