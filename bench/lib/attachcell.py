@@ -49,16 +49,16 @@ APPS = {
 
 @dataclass(frozen=True)
 class Times:
-    """In seconds: at most warming up on all CPUs; at the cell's load on its own; then what is measured. And of the peak's
-    search."""
+    """In seconds: at most warming up on all CPUs; each of the slices that the peak is searched in; at the cell's load; then
+    what is measured."""
 
     warm_up: int
+    peak_slices: int
+    peak_slice: int
     settle: int
     before: int
     hold: int
     after: int
-    peak_slices: int
-    peak_slice: int
 
     @property
     def measured(self):
@@ -111,26 +111,26 @@ def _closed(app, server, seconds, users):
     return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)["replies_per_s"]
 
 
-def peak(app, home, times):
+def _peak(app, server, times):
     """Replies per second of the saturated site on its one CPU: the median of some slices."""
-    with warm_server(app, home, times) as server:
-        slices = [_closed(app, server, times.peak_slice, CLOSED_USERS) for _ in range(times.peak_slices)]
-    return harness.spread(slices)["median"]
+    return harness.spread([_closed(app, server, times.peak_slice, CLOSED_USERS) for _ in range(times.peak_slices)])["median"]
 
 
-def measure(app, home, rate, mode, times):
-    """The cell: `seconds` (what was offered, replies, failures, p99_ms of each), `cpu` (seconds of CPU since 0 by kind of
-    thread, at the end of each second), how long attaching and leaving took, and what went wrong."""
+def measure(app, home, load, mode, times):
+    """The cell, at `load` percent of its JVM's own peak, as found a moment before: JVMs differ, and so does the machine from
+    one minute to the next. `seconds` (what was offered, replies, failures, p99_ms of each), `cpu` (seconds of CPU since 0 by
+    kind of thread, at the end of each second), how long attaching and leaving took, and what went wrong."""
     observer = observers.MODES[mode]()
     with tempfile.TemporaryDirectory(prefix="attach-") as folder, warm_server(app, home, times, observer.options) as server:
+        rate = max(1, round(_peak(app, server, times) * load / 100))
         sampler = Sampler(server.pid)
         try:
-            load, took, wrong = _loaded(app, server, rate, observer, home, folder, times)
+            answered, took, wrong = _loaded(app, server, rate, observer, home, folder, times)
         finally:
             sampler.close()
             ended_badly = observer.finish()
         return {"rate": rate, **took, "wrong": [w for w in (*wrong, ended_badly) if w],
-                "seconds": _seconds(load["series"], rate, times), "cpu": _cpu(sampler, load["begin"], times)}
+                "seconds": _seconds(answered["series"], rate, times), "cpu": _cpu(sampler, answered["begin"], times)}
 
 
 def _loaded(app, server, rate, observer, home, folder, times):
