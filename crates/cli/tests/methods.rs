@@ -268,17 +268,16 @@ fn the_kernel_level_tells_the_cpu_time_of_invocations() {
         let (_, _, cpu) = of("Naps.platform()");
         let off = cpu / truth - 1.0;
         assert!(off.abs() < 0.05, "JDK {version}: {cpu} of {truth} ns");
-        for outer in ["platform", "virtual"]
-            .iter()
-            .take(if version < 21 { 1 } else { 2 })
-        {
+        // The same work, most of all that the platform thread did; its first rounds are not compiled yet.
+        let like = [("platform", 0.8, 1.05), ("virtual", 0.3, 1.2)];
+        for (outer, least, most) in &like[..if version < 21 { 1 } else { 2 }] {
             let (naps, slept, awake) = of(&format!("Naps.{outer}() > Naps.nap()"));
             let (works, wall, worked) = of(&format!("Naps.{outer}() > Naps.work()"));
             assert_eq!((naps, works), (20, 20));
             assert!(awake < 0.2 * slept, "{outer}: {awake} of {slept} ns asleep");
             assert!(
-                worked > 0.5 * wall && worked <= wall,
-                "{outer}: {worked} of {wall} ns at work"
+                worked > least * truth && worked < most * truth && worked <= wall,
+                "{outer}: {worked} of {wall} ns at work, {truth} ns of CPU in all"
             );
         }
     }

@@ -5,7 +5,8 @@ import java.lang.management.ThreadMXBean;
 public class Naps {
     private static final int ROUNDS = 20;
     private static final int NAP_MS = 5;
-    private static final long WORK_NS = 5_000_000;
+    /** Of work that takes as much CPU time whatever else runs: some milliseconds. */
+    private static final int WORK = 500_000;
     private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
     private static volatile long sink;
 
@@ -46,8 +47,7 @@ public class Naps {
     }
 
     static void work() {
-        long end = System.nanoTime() + WORK_NS;
-        while (System.nanoTime() < end) {
+        for (int i = 0; i < WORK; i++) {
             sink++;
         }
     }
