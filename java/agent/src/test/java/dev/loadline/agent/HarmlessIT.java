@@ -102,7 +102,7 @@ class HarmlessIT {
     /** Requests that are under way when a recording ends find the gates open: what was compiled meanwhile never saw them closed. */
     @ParameterizedTest
     @MethodSource("hooked")
-    void leaving_throws_nothing_away_that_hooks_were_compiled_into(Class<? extends Program> server, String start, String types, String hot)
+    void leaving_throws_nothing_away_that_hooks_were_compiled_into(Class<? extends Program> server, String start, String path, String types, String hot)
             throws Exception {
         try (Compiled compiled = new Compiled("dev\\.loadline\\.agent\\.(boot|hooks)\\.|" + types)) {
             List<String> thrownAway;
@@ -115,7 +115,7 @@ class HarmlessIT {
                     for (int connection = 0; connection < 40; connection++) {
                         HttpsClient client = new HttpsClient(context, port);
                         for (int i = 0; i < 50; i++) { // Tomcat closes a connection after 100
-                            assertEquals(200, client.get("/hello"));
+                            assertEquals(200, client.get(path));
                         }
                         client.close();
                     }
@@ -126,13 +126,13 @@ class HarmlessIT {
                     return null;
                 });
                 HttpsClient stays = new HttpsClient(context, port);
-                assertEquals(200, stays.get("/hello"));
+                assertEquals(200, stays.get(path));
                 new Thread(meanwhile).start();
                 Thread.sleep(100);
                 assertFalse(meanwhile.isDone());
                 recorder.stop();
                 meanwhile.get();
-                assertEquals(200, stays.get("/hello")); // through what outlives the hooks, when nobody listens any more
+                assertEquals(200, stays.get(path)); // through what outlives the hooks, when nobody listens any more
                 stays.close();
                 thrownAway = compiled.thrownAway();
             }
@@ -145,10 +145,10 @@ class HarmlessIT {
 
     static List<Arguments> hooked() {
         return List.of(
-                Arguments.of(Web.class, "start", "org\\.apache\\.(tomcat|coyote|catalina)\\.", "Visits$Visit::run "),
-                Arguments.of(JettyWeb.class, "start", "org\\.eclipse\\.jetty\\.", "HttpConnection::onFillable "),
-                Arguments.of(NettyWeb.class, "start", "io\\.netty\\.", "RecordedChannel::channelRead "),
-                Arguments.of(UndertowWeb.class, "tls", "(io\\.undertow|org\\.xnio)\\.", "dev.loadline.agent.hooks.undertow."));
+                Arguments.of(Web.class, "start", "/items", "(com\\.zaxxer\\.hikari|org\\.apache\\.(tomcat|coyote|catalina))\\.", "Visits$Visit::run "),
+                Arguments.of(JettyWeb.class, "start", "/hello", "org\\.eclipse\\.jetty\\.", "HttpConnection::onFillable "),
+                Arguments.of(NettyWeb.class, "start", "/hello", "io\\.netty\\.", "RecordedChannel::channelRead "),
+                Arguments.of(UndertowWeb.class, "tls", "/hello", "(io\\.undertow|org\\.xnio)\\.", "dev.loadline.agent.hooks.undertow."));
     }
 
     /** What was compiled while probes were dormant has in it what they do when they are not. */
