@@ -41,6 +41,9 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** What attaching, recording and leaving do to a program. */
 @Tag("alone")
 class HarmlessIT {
+    /** Clients at once that have a server's pool grow: a thread that comes later is new to what was compiled before. */
+    private static final int CROWD = 24;
+
     private static void visit(int port) throws Exception {
         visit(port, "/items");
     }
@@ -111,23 +114,29 @@ class HarmlessIT {
                 int port = Integer.parseInt(target.tell(start));
                 recorder.record(target.pid());
                 var context = HttpsClient.newContext();
+                Compiled.Work connection = () -> {
+                    HttpsClient client = new HttpsClient(context, port);
+                    for (int i = 0; i < 50; i++) { // Tomcat closes a connection after 100
+                        assertEquals(200, client.get(path));
+                    }
+                    client.close();
+                };
                 Compiled.Work visits = () -> {
-                    for (int connection = 0; connection < 40; connection++) {
-                        HttpsClient client = new HttpsClient(context, port);
-                        for (int i = 0; i < 50; i++) { // Tomcat closes a connection after 100
-                            assertEquals(200, client.get(path));
-                        }
-                        client.close();
+                    for (int i = 0; i < 40; i++) {
+                        connection.run();
                     }
                 };
+                List<FutureTask<Void>> crowd = new ArrayList<>();
+                for (int i = 0; i < CROWD; i++) {
+                    crowd.add(start(connection));
+                }
+                for (FutureTask<Void> one : crowd) {
+                    one.get();
+                }
                 compiled.warm(hot, visits);
-                FutureTask<Void> meanwhile = new FutureTask<>(() -> {
-                    visits.run();
-                    return null;
-                });
                 HttpsClient stays = new HttpsClient(context, port);
                 assertEquals(200, stays.get(path));
-                new Thread(meanwhile).start();
+                FutureTask<Void> meanwhile = start(visits);
                 Thread.sleep(100);
                 assertFalse(meanwhile.isDone());
                 recorder.stop();
@@ -141,6 +150,15 @@ class HarmlessIT {
                     .filter(why -> why.startsWith("dev.loadline.") || why.matches("\\S+ \\S+ in dev\\.loadline\\..*")).toList();
             assertEquals(List.of(), ours);
         }
+    }
+
+    private static FutureTask<Void> start(Compiled.Work work) {
+        FutureTask<Void> task = new FutureTask<>(() -> {
+            work.run();
+            return null;
+        });
+        new Thread(task).start();
+        return task;
     }
 
     static List<Arguments> hooked() {
