@@ -98,7 +98,7 @@ public final class ServerProbes {
      * at once, is a part of it and not told.
      */
     public static long visitBegin(Object wrapper) {
-        Session s = wrapper == null ? null : Emit.server(); // one to nothing goes where one goes that nobody listens to
+        Session s = wrapper == null ? null : Emit.server(); // null's branch is also nobody's who listens: see outside()
         return s == null ? 0 : visitBegin(s, key(wrapper), 0, 0);
     }
 
