@@ -3,8 +3,10 @@
 mod common;
 
 use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::UnixListener;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
 
 use common::{Jvm, alone, eventually, java_program, root, run, scratch, skip, sql, text};
 use loadline_trace::Trace;
@@ -90,6 +92,37 @@ fn without_privileges_three_levels_are_recorded_and_the_report_says_how_to_get_t
         first.contains("kernel") && first.contains("CAP_BPF"),
         "{report}"
     );
+}
+
+/// The attach socket of a JVM that was killed stays, and ids come again: the next JVM of that id may be another user's.
+#[test]
+fn what_a_killed_jvm_of_another_user_left_is_named_and_root_removes_it() {
+    if !is_root_with("setpriv", "what_a_killed_jvm_of_another_user_left") {
+        return;
+    }
+    let _alone = alone();
+    let dir = tempfile::tempdir().expect("a directory");
+    let loadline = nobodys_copy(dir.path());
+    let jvm = nobodys_jvm(dir.path());
+    let left = format!("/tmp/.java_pid{}", jvm.pid());
+    drop(UnixListener::bind(&left).expect("a socket of root's"));
+    let out = dir.path().join("t.trace");
+    let arguments = ["record", "--levels", "jvm", "--pid", &jvm.pid(), "-d", "1s"];
+    let mut refused = as_nobody(&loadline);
+    refused.args(arguments).arg("-o").arg(&out);
+    let begin = Instant::now();
+    let refused = output(refused);
+    assert_eq!(refused.status.code(), Some(1), "{}", text(&refused));
+    assert!(text(&refused).contains(&left), "{}", text(&refused));
+    assert!(
+        begin.elapsed() < Duration::from_secs(5),
+        "no waiting for it"
+    );
+    let mut recorded = Command::new(&loadline);
+    recorded.args(arguments).arg("-o").arg(&out);
+    let recorded = output(recorded);
+    assert!(recorded.status.success(), "{}", text(&recorded));
+    assert!(Trace::open(&out).expect("a trace").meta.has("jvm"));
 }
 
 #[test]

@@ -9,8 +9,8 @@
 //! and only when its attach mechanism is not disabled and it is HotSpot's (it would print a thread
 //! dump instead); the attach file is removed however the attempt ends.
 
-use std::fs::File;
-use std::io::{Read, Write};
+use std::fs::{File, Metadata};
+use std::io::{ErrorKind, Read, Write};
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt, fchown};
 use std::os::unix::net::UnixStream;
@@ -24,7 +24,7 @@ use crate::error::{Error, Result};
 use crate::jvms;
 use crate::place::Place;
 use crate::procfs::parse;
-use crate::sys::PidFd;
+use crate::sys::{self, PidFd};
 use crate::target::Target;
 
 /// HotSpot refuses longer arguments (`arg_length_max` in attachListener.hpp).
@@ -48,8 +48,9 @@ pub fn obstacle(target: &Target) -> Result<()> {
     }
     attach.check_enabled()?;
     match catches_quit(target.pid) {
-        true => Ok(()),
         false => Err(attach.error(NO_QUIT)),
+        true if attach.is_blocked() && sys::euid() != 0 => Err(attach.blocked()),
+        true => Ok(()),
     }
 }
 
@@ -79,6 +80,7 @@ impl<'a> Attach<'a> {
             return Ok(attach);
         }
         attach.check_enabled()?;
+        attach.unblock()?;
         let process = PidFd::open(target.pid).map_err(|_| attach.error("it has ended"))?;
         let begin = Instant::now();
         while !catches_quit(target.pid) {
@@ -129,6 +131,40 @@ impl<'a> Attach<'a> {
             && self.connect().is_ok()
     }
 
+    /// Whether something of another user's lies where it would put its socket, and it may not remove it: as a rule the socket
+    /// of a JVM that was killed, whose id it was given.
+    fn is_blocked(&self) -> bool {
+        let is_its = |m: &Metadata| m.uid() == self.target.uid;
+        let kept = |tmp: Metadata| tmp.mode() & libc::S_ISVTX != 0 && !is_its(&tmp);
+        self.target.our_users
+            && self.target.uid != 0
+            && std::fs::symlink_metadata(self.file(".java_pid")).is_ok_and(|m| !is_its(&m))
+            && self.tmp.dir.metadata().is_ok_and(kept)
+    }
+
+    /// Removes that, if it is a socket at which nobody listens.
+    fn unblock(&self) -> Result<()> {
+        if !self.is_blocked() {
+            return Ok(());
+        }
+        let socket = self.file(".java_pid");
+        let is_dead = self
+            .connect()
+            .is_err_and(|e| e.kind() == ErrorKind::ConnectionRefused);
+        match is_dead && std::fs::remove_file(&socket).is_ok() {
+            true => Ok(()),
+            false => Err(self.blocked()),
+        }
+    }
+
+    fn blocked(&self) -> Error {
+        let nspid = self.target.nspid;
+        self.error(&format!(
+            "/tmp/.java_pid{nspid} is in its way, left by a process of another user's that had the same id, and it may not \
+             remove it: remove it as root, or as who owns it"
+        ))
+    }
+
     fn error(&self, why: &str) -> Error {
         Error::Attach {
             pid: self.target.pid,
@@ -158,7 +194,7 @@ impl<'a> Attach<'a> {
             .take(MAX_REPLY)
             .read_to_end(&mut reply)
             .map_err(|e| match e.kind() {
-                std::io::ErrorKind::WouldBlock => self.error(&format!(
+                ErrorKind::WouldBlock => self.error(&format!(
                     "{name}: no answer within {} s (the JVM may be frozen, or busy)",
                     at_most.as_secs()
                 )),

@@ -222,8 +222,9 @@ impl Drop for Jvm {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
-        // What a killed JVM with the agent leaves.
+        // What a killed JVM with the agent leaves, and one that was attached to.
         let _ = std::fs::remove_dir_all(format!("/tmp/.loadline-{}", self.child.id()));
+        let _ = std::fs::remove_file(format!("/tmp/.java_pid{}", self.child.id()));
     }
 }
 
