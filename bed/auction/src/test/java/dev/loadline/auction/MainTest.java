@@ -17,6 +17,7 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -85,6 +86,7 @@ class MainTest {
     }
 
     @Test
+    @Tag("once")
     void whatAKilledSiteLeftIsDeletedByTheNextAndWhatALivingOneHasIsNot() throws Exception {
         Path work = dir.resolve("work");
         Process killed = site("--port-file", dir.resolve("killed").toString(), "--max-seconds", "60");
@@ -127,6 +129,7 @@ class MainTest {
 
     /** With its private database server, whether it is told to end or killed. */
     @ParameterizedTest
+    @Tag("once")
     @CsvSource({"POSTGRESQL, false", "MARIADB, true"})
     void noServerOutlivesTheSite(Dialect dialect, boolean killed) throws Exception {
         Sites.assumeInstalled(dialect);
@@ -175,6 +178,7 @@ class MainTest {
     }
 
     @Test
+    @Tag("once")
     void tablesOfAnotherDatabaseAreMadeOnceReusedAndReplaced() throws Exception {
         String url = "jdbc:h2:" + dir.resolve("db");
         var small = List.of("--port", "0", "--items", "7", "--old-items", "3", "--users", "5", "--jdbc", url);

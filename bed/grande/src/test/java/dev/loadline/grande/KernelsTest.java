@@ -13,6 +13,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -44,6 +45,7 @@ class KernelsTest {
     }
 
     @ParameterizedTest
+    @Tag("once")
     @MethodSource("names")
     void the_parallel_build_solves_what_the_sequential_one_solves(String name) throws Exception {
         double sequential = sequential(name);
@@ -59,6 +61,7 @@ class KernelsTest {
     }
 
     @ParameterizedTest
+    @Tag("once")
     @MethodSource("names")
     void streams_fork_join_and_a_pool_solve_it_too(String name) {
         double sequential = sequential(name);

@@ -9,6 +9,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** A server that runs its events on virtual threads, as by {@code spring.threads.virtual.enabled=true}. */
@@ -35,6 +36,7 @@ class VirtualThreadsTest {
     }
 
     @Test
+    @Tag("one-tomcat")
     void costs_are_learnt_as_on_platform_threads() throws Exception {
         double platform = cost("useVirtualThreads=false", "/burn?ms=10");
         double virtual = cost(ON, "/burn?ms=10");
@@ -43,6 +45,7 @@ class VirtualThreadsTest {
     }
 
     @Test
+    @Tag("one-tomcat")
     void time_in_which_requests_wait_is_no_cost() throws Exception {
         double virtual = cost(ON, "/sleep?ms=30");
         assertTrue(virtual < 25, "two requests that sleep for 30 ms each: " + virtual);
