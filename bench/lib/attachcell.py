@@ -24,6 +24,8 @@ WARM_USERS = 3
 WARM_SLICE_S = 10
 # It is warm when the compilers use less than this part of a CPU over a slice.
 QUIET = 0.05
+# A load is held of which at least this part is answered.
+HELD = 0.95
 HEAP = ("-Xms1g", "-Xmx1g")
 
 
@@ -112,8 +114,25 @@ def _closed(app, server, seconds, users):
 
 
 def _peak(app, server, times):
-    """Replies per second of the saturated site on its one CPU: the median of some slices."""
-    return harness.spread([_closed(app, server, times.peak_slice, CLOSED_USERS) for _ in range(times.peak_slices)])["median"]
+    """Requests per second of such load as the cell's that the site holds on its one CPU: the most, in steps of a tenth of what
+    users who do not think get, at which it answers what is offered. Such users keep their connections; open load begins with
+    new ones, which cost a site with TLS more than most requests: at the users' rate, it would only fall further behind."""
+    closed = harness.spread([_closed(app, server, times.peak_slice, CLOSED_USERS) for _ in range(times.peak_slices)])["median"]
+    for tenths in range(10, 1, -1):
+        rate = closed * tenths / 10
+        if _holds(app, server, rate, times):
+            break
+        _closed(app, server, 1, 1)  # what that has left behind is gone when a user is answered again
+    return rate
+
+
+def _holds(app, server, rate, times):
+    """Whether all is answered in time that is offered, but for what comes when load begins."""
+    command = _generator(app, server, "--requests", round(rate), "--warmup", f"{times.peak_slice}s", "-d", f"{2 * times.peak_slice}s")
+    load = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    seconds = load["series"][:2 * times.peak_slice]
+    answered, offered = (sum(s[what] for s in seconds) for what in ("goodput", "offered"))
+    return answered > HELD * offered
 
 
 def measure(app, home, load, mode, times):
