@@ -7,7 +7,7 @@
 //!
 //! What always holds: nothing is said to a socket that is not the target's own, whatever lies under that name.
 
-use std::fs::OpenOptions;
+use std::fs::{DirEntry, OpenOptions};
 use std::io::{BufRead, BufReader, ErrorKind, Write};
 use std::os::fd::AsRawFd;
 use std::os::unix::ffi::OsStrExt;
@@ -24,6 +24,8 @@ use crate::target::Target;
 const DOOR: &str = "door";
 /// What it is called until it listens.
 const UNOPENED: &str = "door.new";
+/// How long after its folder, at most; there may be a reason to wait, as a machine that is stopped.
+const OPENS_WITHIN: Duration = Duration::from_secs(60);
 
 /// An open one, whose other side is the target.
 pub struct Door {
@@ -107,13 +109,23 @@ pub fn remove_all_dead() {
         let pid = name.to_str().and_then(|n| n.strip_prefix(FOLDER));
         let pid: Option<i32> = pid.and_then(|n| n.parse().ok());
         if pid.is_some_and(|pid| !Path::new(&format!("/proc/{pid}")).exists()) {
+            // A folder that has no door is about to get one, or its JVM was killed just then.
+            let is_old = is_older(&entry, OPENS_WITHIN);
             remove(
                 &entry.path(),
                 |uid| ours == 0 || uid == ours,
-                |refusal| refusal == ErrorKind::ConnectionRefused,
+                |refusal| {
+                    refusal == ErrorKind::ConnectionRefused
+                        || is_old && refusal == ErrorKind::NotFound
+                },
             );
         }
     }
+}
+
+fn is_older(entry: &DirEntry, than: Duration) -> bool {
+    let changed = entry.metadata().and_then(|m| m.modified());
+    changed.is_ok_and(|at| at.elapsed().is_ok_and(|since| since > than))
 }
 
 /// Removes a door in the folder of such a user, if it lets nobody in for such a reason.
@@ -167,5 +179,26 @@ mod tests {
         remove(&folder, |uid| uid != ours, |_| true);
         assert!(folder.exists(), "somebody else's");
         assert!(!all(), "it is dead");
+    }
+
+    #[test]
+    fn a_folder_is_old_by_when_something_last_came_into_it() {
+        let tmp = tempfile::tempdir().expect("a directory");
+        let folder = tmp.path().join("folder");
+        std::fs::create_dir(&folder).expect("created");
+        let is_old = || {
+            let mut entries = std::fs::read_dir(tmp.path()).expect("a directory");
+            let entry = entries.next().expect("one").expect("an entry");
+            is_older(&entry, OPENS_WITHIN)
+        };
+        assert!(!is_old(), "just made");
+        let then = std::time::SystemTime::now() - 2 * OPENS_WITHIN;
+        let dir = std::fs::File::open(&folder).expect("a folder");
+        dir.set_modified(then).expect("its own time");
+        assert!(is_old());
+        std::fs::write(folder.join(UNOPENED), "").expect("written");
+        assert!(!is_old(), "a door is being made");
+        remove(&folder, |_| true, |refusal| refusal == ErrorKind::NotFound);
+        assert!(!folder.exists(), "with what it was to be");
     }
 }

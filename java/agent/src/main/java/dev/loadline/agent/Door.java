@@ -28,10 +28,14 @@ final class Door {
     private static final int LONGEST = 4_096;
 
     private final Instrumentation instrumentation;
-    private final Path folder = Path.of("/tmp/.loadline-" + ProcessHandle.current().pid());
-    private final Path door = folder.resolve(DOOR);
+    private final Path folder;
+    private final Path door;
+    private boolean isMade;
+    private boolean isClosed;
 
-    private Door(Instrumentation instrumentation) {
+    Door(Path folder, Instrumentation instrumentation) {
+        this.folder = folder;
+        this.door = folder.resolve(DOOR);
         this.instrumentation = instrumentation;
     }
 
@@ -41,21 +45,21 @@ final class Door {
         while (group.getParent() != null) {
             group = group.getParent(); // the program sees its own threads only
         }
-        Thread thread = new Thread(group, () -> new Door(instrumentation).serve(), "loadline door", 0, false);
+        Thread thread = new Thread(group, () -> {
+            Path folder = Path.of("/tmp/.loadline-" + ProcessHandle.current().pid());
+            new Door(folder, instrumentation).serve();
+        }, "loadline door", 0, false);
         thread.setDaemon(true);
         thread.start();
     }
 
     private void serve() {
         try (ServerSocketChannel server = ServerSocketChannel.open(StandardProtocolFamily.UNIX)) {
-            if (!prepare(folder)) {
+            // First: a program that is over already refuses this, and nothing has been made yet.
+            Runtime.getRuntime().addShutdownHook(new Thread(null, this::close, "loadline door's end", 0, false));
+            if (!open(server)) {
                 return;
             }
-            Runtime.getRuntime().addShutdownHook(new Thread(null, this::remove, "loadline door's end", 0, false));
-            // A bound socket refuses callers until it listens, so it is moved to its place when it does.
-            Path unopened = folder.resolve(UNOPENED);
-            server.bind(UnixDomainSocketAddress.of(unopened));
-            Files.move(unopened, door, StandardCopyOption.ATOMIC_MOVE);
             for (;;) {
                 SocketChannel caller = server.accept();
                 // A caller that says nothing keeps no other waiting.
@@ -66,6 +70,19 @@ final class Door {
         } catch (IOException | RuntimeException unavailable) {
             return; // as said above
         }
+    }
+
+    /** False if it cannot be, or need not be any more. */
+    synchronized boolean open(ServerSocketChannel server) throws IOException {
+        if (isClosed || !prepare(folder)) {
+            return false;
+        }
+        isMade = true;
+        // A bound socket refuses callers until it listens, so it is moved to its place when it does.
+        Path unopened = folder.resolve(UNOPENED);
+        server.bind(UnixDomainSocketAddress.of(unopened));
+        Files.move(unopened, door, StandardCopyOption.ATOMIC_MOVE);
+        return true;
     }
 
     /** Makes the folder, or takes that of a JVM of the same user and id that is dead; false if it is somebody's. */
@@ -98,7 +115,11 @@ final class Door {
         Files.deleteIfExists(folder.resolve(UNOPENED)); // of a JVM that ended as it opened
     }
 
-    private void remove() {
+    synchronized void close() {
+        isClosed = true;
+        if (!isMade) {
+            return;
+        }
         try {
             empty(folder);
             Files.deleteIfExists(folder);

@@ -47,4 +47,34 @@ class DoorTest {
         assertFalse(Door.prepare(link));
         assertFalse(Door.prepare(Files.createFile(tmp.resolve("file"))));
     }
+
+    @Test
+    void none_is_opened_when_the_program_is_over_and_an_open_one_goes_with_it() throws Exception {
+        Path folder = tmp.resolve("new");
+        for (boolean over : new boolean[] {false, true}) {
+            Door door = new Door(folder, null);
+            if (over) {
+                door.close();
+            }
+            try (ServerSocketChannel server = ServerSocketChannel.open(StandardProtocolFamily.UNIX)) {
+                assertEquals(!over, door.open(server));
+                assertEquals(!over, Files.exists(folder.resolve("door"), LinkOption.NOFOLLOW_LINKS));
+            }
+            door.close();
+            assertFalse(Files.exists(folder));
+        }
+    }
+
+    @Test
+    void what_is_somebody_elses_stays_at_the_programs_end() throws Exception {
+        Path folder = Files.createDirectory(tmp.resolve("there"));
+        try (ServerSocketChannel living = ServerSocketChannel.open(StandardProtocolFamily.UNIX);
+                ServerSocketChannel server = ServerSocketChannel.open(StandardProtocolFamily.UNIX)) {
+            living.bind(UnixDomainSocketAddress.of(folder.resolve("door")));
+            Door door = new Door(folder, null);
+            assertFalse(door.open(server));
+            door.close();
+            assertTrue(Files.exists(folder.resolve("door"), LinkOption.NOFOLLOW_LINKS));
+        }
+    }
 }
