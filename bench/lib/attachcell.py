@@ -114,20 +114,20 @@ def _closed(app, server, seconds, users):
 
 
 def _peak(app, server, times):
-    """Requests per second of such load as the cell's that the site holds on its one CPU: the most, in steps of a tenth of what
+    """Requests per second of such load as the cell's that the site holds on its one CPU, and whether it does: the most, in steps of a tenth of what
     users who do not think get, at which it answers what is offered. Such users keep their connections; open load begins with
     new ones, which cost a site with TLS more than most requests: at the users' rate, it would only fall further behind."""
     closed = harness.spread([_closed(app, server, times.peak_slice, CLOSED_USERS) for _ in range(times.peak_slices)])["median"]
     for tenths in range(10, 1, -1):
         rate = closed * tenths / 10
         if _holds(app, server, rate, times):
-            break
+            return rate, True
         _closed(app, server, 1, 1)  # what that has left behind is gone when a user is answered again
-    return rate
+    return rate, False
 
 
 def _holds(app, server, rate, times):
-    """Whether all is answered in time that is offered, but for what comes when load begins."""
+    """Whether it answers what is offered, once the load has begun."""
     command = _generator(app, server, "--requests", round(rate), "--warmup", f"{times.peak_slice}s", "-d", f"{2 * times.peak_slice}s")
     load = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
     seconds = load["series"][:2 * times.peak_slice]
@@ -141,13 +141,16 @@ def measure(app, home, load, mode, times):
     kind of thread, at the end of each second), how long attaching and leaving took, and what went wrong."""
     observer = observers.MODES[mode]()
     with tempfile.TemporaryDirectory(prefix="attach-") as folder, warm_server(app, home, times, observer.options) as server:
-        rate = max(1, round(_peak(app, server, times) * load / 100))
+        peak, held = _peak(app, server, times)
+        rate = max(1, round(peak * load / 100))
         sampler = Sampler(server.pid)
         try:
             answered, took, wrong = _loaded(app, server, rate, observer, home, folder, times)
         finally:
             sampler.close()
             ended_badly = observer.finish()
+        if not held:
+            wrong.append(f"the site did not hold {round(peak)}/s either, the least that was tried: its peak is unknown")
         return {"rate": rate, **took, "wrong": [w for w in (*wrong, ended_badly) if w],
                 "seconds": _seconds(answered["series"], rate, times), "cpu": _cpu(sampler, answered["begin"], times)}
 
