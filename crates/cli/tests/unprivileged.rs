@@ -4,12 +4,13 @@ mod common;
 
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixListener;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use common::{Jvm, alone, eventually, java_program, root, run, scratch, skip, sql, text};
 use loadline_trace::Trace;
+use tempfile::TempDir;
 
 const NOBODY: &str = "65534";
 
@@ -33,7 +34,7 @@ fn as_nobody(program: &Path) -> Command {
 }
 
 /// The binary and its companions where nobody can read them, and a place where nobody can write.
-fn nobodys_copy(dir: &Path) -> std::path::PathBuf {
+fn nobodys_copy(dir: &Path) -> PathBuf {
     std::fs::set_permissions(dir, std::fs::Permissions::from_mode(0o777)).expect("chmod");
     let from = root().join("target/release");
     for name in [
@@ -60,6 +61,14 @@ fn nobodys_jvm(dir: &Path) -> Jvm {
     jvm
 }
 
+/// Both, and where they are.
+fn nobodys() -> (TempDir, PathBuf, Jvm) {
+    let dir = tempfile::tempdir().expect("a directory");
+    let loadline = nobodys_copy(dir.path());
+    let jvm = nobodys_jvm(dir.path());
+    (dir, loadline, jvm)
+}
+
 fn output(mut c: Command) -> Output {
     c.output().expect("it starts")
 }
@@ -70,9 +79,7 @@ fn without_privileges_three_levels_are_recorded_and_the_report_says_how_to_get_t
         return;
     }
     let _alone = alone();
-    let dir = tempfile::tempdir().expect("a directory");
-    let loadline = nobodys_copy(dir.path());
-    let jvm = nobodys_jvm(dir.path());
+    let (dir, loadline, jvm) = nobodys();
     let out = dir.path().join("t.trace");
     let mut record = as_nobody(&loadline);
     record
@@ -101,9 +108,7 @@ fn what_a_killed_jvm_of_another_user_left_is_named_and_root_removes_it() {
         return;
     }
     let _alone = alone();
-    let dir = tempfile::tempdir().expect("a directory");
-    let loadline = nobodys_copy(dir.path());
-    let jvm = nobodys_jvm(dir.path());
+    let (dir, loadline, jvm) = nobodys();
     let left = format!("/tmp/.java_pid{}", jvm.pid());
     drop(UnixListener::bind(&left).expect("a socket of root's"));
     let out = dir.path().join("t.trace");
@@ -132,9 +137,7 @@ fn with_the_two_capabilities_alone_all_levels_are_recorded() {
         return;
     }
     let _alone = alone();
-    let dir = tempfile::tempdir().expect("a directory");
-    let loadline = nobodys_copy(dir.path());
-    let jvm = nobodys_jvm(dir.path());
+    let (dir, loadline, jvm) = nobodys();
     let out = dir.path().join("t.trace");
     let mut record = Command::new("setpriv");
     record.args(["--reuid", NOBODY, "--regid", NOBODY, "--clear-groups"]);
@@ -186,9 +189,7 @@ fn root_records_the_jvm_of_another_user() {
         return;
     }
     let _alone = alone();
-    let dir = tempfile::tempdir().expect("a directory");
-    let loadline = nobodys_copy(dir.path());
-    let jvm = nobodys_jvm(dir.path());
+    let (dir, loadline, jvm) = nobodys();
     let out = dir.path().join("t.trace");
     let mut record = Command::new(&loadline);
     record
