@@ -2,6 +2,7 @@ package dev.loadline.agent.boot;
 
 import java.net.URI;
 import java.net.URL;
+import jdk.internal.vm.annotation.DontInline;
 
 /**
  * Called from clients of other services whose thread waits for the answer. What is told of a service is where it is, and no path.
@@ -65,6 +66,7 @@ public final class CallProbes {
         Emit.write(s, Type.CALL_BEGIN, service == null ? 0 : s.strings.id(service.toString()), id, 0);
     }
 
+    @DontInline
     static Call ofThread() {
         Call call = CALL.get();
         if (call == null) {

@@ -4,6 +4,7 @@ import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
 import jdk.internal.misc.Unsafe;
+import jdk.internal.vm.annotation.DontInline;
 
 /**
  * Writes events into the spool.
@@ -145,6 +146,7 @@ public final class Emit {
         return write(s, System.nanoTime(), type, c, a, b);
     }
 
+    @DontInline
     private static long write(Session s, long now, int type, int c, long a, long b) {
         Thread thread = Thread.currentThread();
         boolean virtual = isVirtual(thread);

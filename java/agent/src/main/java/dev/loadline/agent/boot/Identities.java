@@ -2,6 +2,7 @@ package dev.loadline.agent.boot;
 
 import java.lang.ref.WeakReference;
 import jdk.internal.misc.Unsafe;
+import jdk.internal.vm.annotation.DontInline;
 
 /**
  * Remembers a number for an object, by identity and weakly; forgets when it is crowded.
@@ -39,6 +40,7 @@ final class Identities {
     }
 
     /** What is remembered of an object, or null. */
+    @DontInline
     Entry entry(Object key) {
         int hash = System.identityHashCode(key);
         int first = first(hash);
@@ -58,6 +60,7 @@ final class Identities {
     }
 
     /** @param entry of this object */
+    @DontInline
     void put(Object key, Entry entry) {
         int hash = System.identityHashCode(key);
         int place = place(hash);

@@ -1,5 +1,7 @@
 package dev.loadline.agent.boot;
 
+import jdk.internal.vm.annotation.DontInline;
+
 /**
  * Called from implementations of JDBC's interfaces, which the boot loader cannot see: hence Objects.
  *
@@ -13,6 +15,7 @@ public final class JdbcProbes {
     private JdbcProbes() {}
 
     /** What the calling thread is in. */
+    @DontInline
     private static Outermost outermost() {
         Outermost in = OUTERMOST.get();
         if (in == null) {

@@ -1,5 +1,7 @@
 package dev.loadline.agent.boot;
 
+import jdk.internal.vm.annotation.DontInline;
+
 /**
  * Called from methods with a probe: where they begin, before each return, and where an exception leaves them.
  *
@@ -145,6 +147,7 @@ public final class MethodProbes {
     }
 
     /** The calling thread's first in this session. */
+    @DontInline
     private static Calls join(Session s, MethodScope scope, Calls known) {
         Thread thread = Thread.currentThread();
         Calls calls = known;

@@ -6,6 +6,8 @@ import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import java.nio.channels.AsynchronousSocketChannel;
 import java.nio.channels.SocketChannel;
+import javax.net.ssl.SSLSession;
+import jdk.internal.vm.annotation.DontInline;
 
 /**
  * Called from the server's classes, whether anybody listens or not: a branch that a server's method never took would be compiled
@@ -37,6 +39,7 @@ public final class ServerProbes {
         open(key, channel, Type.ONE_REQUEST);
     }
 
+    @DontInline
     private static void open(long key, Object channel, int requests) {
         Session s = Emit.server();
         if (s == null) {
@@ -117,6 +120,7 @@ public final class ServerProbes {
     }
 
     /** The request that the current thread is at is to go on when this thread has left it. */
+    @DontInline
     public static void goesAsynchronous() {
         Visit visit = Visit.current();
         if (visit != null) {
@@ -128,6 +132,7 @@ public final class ServerProbes {
      * @param made of a visit for a task, when that was made; else 0
      * @param since how long before that the first task of its request was made, in units of 1024 ns
      */
+    @DontInline
     static long visitBegin(Session s, long key, long made, int since) {
         long id = Visit.id(s.epoch, key);
         Visit current = Visit.own();
@@ -141,18 +146,23 @@ public final class ServerProbes {
 
     public static void visitEnd(long id) {
         if (id != 0) {
-            Visit visit = Visit.own();
-            if (visit.handedOver == id) {
-                visit.handedOver = 0;
-                return;
-            }
-            if (visit.inTls) {
-                tlsExit(Visit.epoch(id), TLS_GOES_ON, null);
-            }
-            visit.begin(0);
-            outside();
-            Emit.end(Visit.epoch(id), Type.VISIT_END, id & Visit.KEY, 0);
+            leave(id);
         }
+    }
+
+    @DontInline
+    private static void leave(long id) {
+        Visit visit = Visit.own();
+        if (visit.handedOver == id) {
+            visit.handedOver = 0;
+            return;
+        }
+        if (visit.inTls) {
+            tlsExit(Visit.epoch(id), TLS_GOES_ON, null);
+        }
+        visit.begin(0);
+        outside();
+        Emit.end(Visit.epoch(id), Type.VISIT_END, id & Visit.KEY, 0);
     }
 
     /**
@@ -168,6 +178,7 @@ public final class ServerProbes {
     }
 
     /** Another thread goes on with the visit that the current one is in, perhaps before this one has left it: it is queued for that. */
+    @DontInline
     public static void handedOver() {
         Visit visit = Visit.current();
         if (visit != null) {
@@ -206,6 +217,7 @@ public final class ServerProbes {
     }
 
     /** An engine works on a handshake: the first time in a visit, this begins a step. */
+    @DontInline
     public static void engineShakesHands(Object engine) {
         Visit visit = Visit.current();
         if (visit != null) {
@@ -217,6 +229,7 @@ public final class ServerProbes {
     }
 
     /** An engine's handshake is over; {@code full} if it was a full one by what the JDK's engines say. */
+    @DontInline
     public static void engineIsDone(boolean succeeded, boolean full) {
         Visit visit = Visit.current();
         if (visit != null && visit.inTls) {
@@ -229,6 +242,15 @@ public final class ServerProbes {
         }
     }
 
+    /**
+     * The same of a connection that was opened then: the JDK's engines give a session that is resumed the time at which it was created,
+     * and a full handshake's is as young as the connection.
+     */
+    @DontInline
+    public static void engineIsDone(boolean succeeded, SSLSession session, long openedMillis) {
+        engineIsDone(succeeded, succeeded && session.getCreationTime() >= openedMillis);
+    }
+
     /** A request arrives; one before it in the same visit, which was answered, is over at last. */
     public static void arrived(String method, String uri) {
         processed();
@@ -236,6 +258,7 @@ public final class ServerProbes {
     }
 
     /** The container has answered, or gone asynchronous. */
+    @DontInline
     public static void answered(int status, boolean asynchronous) {
         status(status);
         Visit visit = Visit.current();
@@ -245,6 +268,7 @@ public final class ServerProbes {
     }
 
     /** The server is done with what it was visited for; a request that was answered is over, its response out. */
+    @DontInline
     public static void processed() {
         Visit visit = Visit.current();
         if (visit != null && visit.answered) {
@@ -259,6 +283,7 @@ public final class ServerProbes {
     }
 
     /** A step of a handshake ends: done if the result is 0, failed if it is less; {@code engine} may be null, if it is the JDK's. */
+    @DontInline
     public static void tlsExit(int epoch, int result, Object engine) {
         Emit.end(epoch, Type.TLS_EXIT, result == 0 ? Resumption.of(engine) : Resumption.BY_KEY, result);
     }
@@ -283,6 +308,7 @@ public final class ServerProbes {
     }
 
     /** "GET /path", without query and path parameters, which would make every text a new one. */
+    @DontInline
     static String requestName(String method, String uri) {
         int end = uri == null ? 0 : uri.length();
         for (int i = 0; i < end; i++) {
@@ -316,6 +342,7 @@ public final class ServerProbes {
         answersInPart(key(wrapper), status, ends);
     }
 
+    @DontInline
     static void answersInPart(long key, int status, boolean ends) {
         if (status == 100 || status == 102 || status == 103 || (status == 0 && !ends)) {
             return;

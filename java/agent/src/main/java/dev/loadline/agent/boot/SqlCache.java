@@ -1,5 +1,7 @@
 package dev.loadline.agent.boot;
 
+import jdk.internal.vm.annotation.DontInline;
+
 /** Ids of SQL texts as the application wrote them; a direct-mapped cache, so that it is bounded. */
 final class SqlCache {
     private static final int SLOTS = 4_096;
@@ -7,6 +9,7 @@ final class SqlCache {
 
     private final Entry[] table = new Entry[SLOTS];
 
+    @DontInline
     int id(String sql, Strings strings) {
         if (sql == null) {
             return 0;

@@ -2,6 +2,7 @@ package dev.loadline.agent.boot;
 
 import java.nio.charset.StandardCharsets;
 import jdk.internal.misc.Unsafe;
+import jdk.internal.vm.annotation.DontInline;
 
 /**
  * The session's dictionary: texts to ids, each text written to the spool once.
@@ -28,6 +29,7 @@ final class Strings {
     }
 
     /** Id of a text; 0 for null, the empty text, and one that is lost. */
+    @DontInline
     int id(String text) {
         if (text == null || text.isEmpty()) {
             return 0;

@@ -80,9 +80,12 @@ public final class TaskProbes {
 
     /** The executor has run whatever task it was about to. */
     public static void ends() {
-        Visit visit = carried == null ? null : Visit.known();
-        if (visit != null && visit.task != 0) {
-            long id = visit.task;
+        if (carried == null) {
+            return;
+        }
+        Visit visit = Visit.own();
+        long id = visit.task;
+        if (id != 0) {
             visit.task = 0;
             ServerProbes.visitEnd(id);
         }

@@ -1,5 +1,7 @@
 package dev.loadline.agent.boot;
 
+import jdk.internal.vm.annotation.DontInline;
+
 /** What is known of the visit that a thread, virtual or not, is in. */
 final class Visit {
     /** A connection's key, in a visit's id: an identity hash. */
@@ -37,12 +39,8 @@ final class Visit {
         root = 0;
     }
 
-    /** The calling thread's, whether it is in one or not; null if it never was. */
-    static Visit known() {
-        return OF.get();
-    }
-
-    /** The same, made if it is the first. */
+    /** The calling thread's, whether it is in one or not; made if it never was. */
+    @DontInline
     static Visit own() {
         Visit visit = OF.get();
         if (visit == null) {
@@ -53,6 +51,7 @@ final class Visit {
     }
 
     /** The visit that the calling thread is in, or null. */
+    @DontInline
     static Visit current() {
         Visit visit = OF.get();
         return visit == null || visit.id == 0 ? null : visit;

@@ -63,7 +63,7 @@ public class RecordedEngine extends SSLEngine {
     private SSLEngineResult told(SSLEngineResult result) {
         if (result.getHandshakeStatus() == SSLEngineResult.HandshakeStatus.FINISHED) {
             done = true;
-            ServerProbes.engineIsDone(true, engine.getSession().getCreationTime() >= createdMillis);
+            ServerProbes.engineIsDone(true, engine.getSession(), createdMillis);
         }
         return result;
     }

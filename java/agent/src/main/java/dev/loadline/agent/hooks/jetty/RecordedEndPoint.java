@@ -81,12 +81,11 @@ final class RecordedEndPoint extends ProxyConnectionFactory.ProxyEndPoint implem
         }
     }
 
-    /** A resumed session keeps the time at which it was created; a full handshake's is as young as the connection, in the JDK's engines. */
     @Override
     public void handshakeSucceeded(SslHandshakeListener.Event its) {
         if (!handshakeDone) {
             handshakeDone = true;
-            ServerProbes.engineIsDone(true, its.getSSLEngine().getSession().getCreationTime() >= openedMillis);
+            ServerProbes.engineIsDone(true, its.getSSLEngine().getSession(), openedMillis);
         }
     }
 

@@ -6,7 +6,6 @@ import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelPipeline;
 import io.netty.handler.codec.http.HttpObject;
 import io.netty.handler.ssl.SslHandler;
-import javax.net.ssl.SSLEngine;
 
 /** First in the pipeline of a channel that was accepted: tells when it opens and closes, of its handshake, and of visits to it. */
 final class RecordedChannel extends ChannelInboundHandlerAdapter {
@@ -111,16 +110,11 @@ final class RecordedChannel extends ChannelInboundHandlerAdapter {
             }
             tls.handshakeFuture().addListener(handshake -> {
                 handshakeDone = true;
-                ServerProbes.engineIsDone(handshake.isSuccess(), handshake.isSuccess() && isFull(tls.engine()));
+                ServerProbes.engineIsDone(handshake.isSuccess(), tls.engine().getSession(), openedMillis);
             });
         }
         if (!handshakeDone) {
             ServerProbes.engineShakesHands(tls.engine());
         }
-    }
-
-    /** A resumed session keeps the time at which it was created, in the JDK's engines. */
-    private boolean isFull(SSLEngine engine) {
-        return engine.getSession().getCreationTime() >= openedMillis;
     }
 }
