@@ -161,6 +161,7 @@ class SamplesIT {
             }
             assertEquals("", spool.message);
             assertEquals(0, spool.lostStacks);
+            assertEquals(0, spool.sparedAllocations, "samples beyond the budget, which the next one stands for, of whatever method");
             assertEstimate(spool, "small", SMALL, 32);
             assertEstimate(spool, "array", "[B", 1_000);
             assertEstimate(spool, "chunk", "[S", 1 << 16);

@@ -4,7 +4,7 @@ import dev.loadline.agent.testing.Program;
 
 /** Allocates known amounts, each size in a method of its own; a header has 16 bytes, with what it is padded by. */
 public final class Allocations extends Program {
-    public static final long MUCH = 96 << 20;
+    public static final long MUCH = 64 << 20;
     /** Objects of which a part is kept. */
     public static final int MANY = 3_000;
 
