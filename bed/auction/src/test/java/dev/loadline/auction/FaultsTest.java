@@ -20,9 +20,11 @@ import java.util.logging.Level;
 import java.util.logging.Logger;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** What each fault does, next to the same site without it. */
+/** What each fault does, next to the same site without it: the site's doing, and no JDK's. */
+@Tag("once")
 class FaultsTest {
     private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
 
