@@ -216,6 +216,12 @@ public final class ServerProbes {
         return Visit.current() != null;
     }
 
+    /** Whether the current thread is within a step of a handshake. */
+    public static boolean shakesHands() {
+        Visit visit = Visit.current();
+        return visit != null && visit.inTls;
+    }
+
     /** An engine works on a handshake: the first time in a visit, this begins a step. */
     @DontInline
     public static void engineShakesHands(Object engine) {

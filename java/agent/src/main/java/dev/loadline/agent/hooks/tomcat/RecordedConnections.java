@@ -8,14 +8,21 @@ import java.util.Set;
 /** An endpoint's open connections: sockets to their wrappers. */
 final class RecordedConnections extends AbstractMap<Object, Object> {
     private final Map<Object, Object> connections;
+    private final Visits visits;
+    private final boolean withTls;
 
-    RecordedConnections(Map<Object, Object> connections) {
+    RecordedConnections(Map<Object, Object> connections, Visits visits, boolean withTls) {
         this.connections = connections;
+        this.visits = visits;
+        this.withTls = withTls;
     }
 
     @Override
     public Object put(Object socket, Object wrapper) {
         ServerProbes.connectionOpen(wrapper, socket);
+        if (withTls) {
+            visits.opened(wrapper);
+        }
         return connections.put(socket, wrapper);
     }
 
@@ -24,6 +31,7 @@ final class RecordedConnections extends AbstractMap<Object, Object> {
         Object wrapper = connections.remove(socket);
         if (wrapper != null) {
             ServerProbes.connectionClose(wrapper);
+            visits.closed(wrapper);
         }
         return wrapper;
     }

@@ -9,14 +9,17 @@ import org.apache.tomcat.util.net.SocketWrapperBase;
 final class RecordedHandler implements AbstractEndpoint.Handler<Object> {
     private final AbstractEndpoint.Handler<Object> handler;
 
-    RecordedHandler(AbstractEndpoint.Handler<Object> handler) {
+    private final Visits visits;
+
+    RecordedHandler(AbstractEndpoint.Handler<Object> handler, Visits visits) {
         this.handler = handler;
+        this.visits = visits;
     }
 
     @Override
     public SocketState process(SocketWrapperBase<Object> wrapper, SocketEvent event) {
         long visit = ServerProbes.visitBegin(wrapper);
-        ServerProbes.engineIsDone(event != SocketEvent.CONNECT_FAIL, false); // if the visit began with a handshake
+        visits.processes(wrapper, event);
         try {
             return handler.process(wrapper, event);
         } finally {

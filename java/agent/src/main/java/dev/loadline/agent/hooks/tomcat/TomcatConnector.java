@@ -19,7 +19,6 @@ import org.apache.coyote.ProtocolHandler;
 import org.apache.coyote.ajp.AjpNioProtocol;
 import org.apache.coyote.http11.Http11NioProtocol;
 import org.apache.tomcat.util.net.AbstractEndpoint;
-import org.apache.tomcat.util.net.SSLContext;
 import org.apache.tomcat.util.net.SSLHostConfig;
 import org.apache.tomcat.util.net.SSLHostConfigCertificate;
 import org.apache.tomcat.util.threads.ThreadPoolExecutor;
@@ -39,6 +38,8 @@ public final class TomcatConnector implements Hook {
     private final Pipeline pipeline;
     private final RequestValve valve;
     private final Visits visits;
+    /** Whether there are engines of OpenSSL's, which cannot tell whether a handshake resumed a session. */
+    private boolean openSsl;
     /** Whether its service has connectors that have no hooks. */
     private boolean unhooked;
 
@@ -54,9 +55,9 @@ public final class TomcatConnector implements Hook {
         visits = new Visits();
         recordedExecutor = executor instanceof ThreadPoolExecutor
                 ? new RecordedPool((ThreadPoolExecutor) executor, visits) : new RecordedExecutor(executor, visits);
-        recordedHandler = new RecordedHandler(handler);
+        recordedHandler = new RecordedHandler(handler, visits);
         connections = Fields.get(endpoint, "connections");
-        recordedConnections = new RecordedConnections(asMap(connections));
+        recordedConnections = new RecordedConnections(asMap(connections), visits, endpoint.isSSLEnabled());
     }
 
     /** Puts the hooks into an endpoint: called by name. */
@@ -118,17 +119,7 @@ public final class TomcatConnector implements Hook {
         }
         for (SSLHostConfig host : endpoint.findSslHostConfigs()) {
             for (SSLHostConfigCertificate certificate : host.getCertificates()) {
-                forEachContext(certificate, (field, context) -> {
-                    if (context instanceof RecordedContext) {
-                        return;
-                    }
-                    // OpenSSL's engine is asked for its class by Tomcat.
-                    if (context.getClass().getName().contains(".openssl.")) {
-                        visits.foreignEngines = true;
-                    } else {
-                        field.set(certificate, new RecordedContext(context));
-                    }
-                });
+                openSsl |= hasOpenSsl(certificate);
             }
         }
     }
@@ -136,15 +127,6 @@ public final class TomcatConnector implements Hook {
     @Override
     public void remove() {
         pipeline.removeValve(valve); // first what is within a visit: so none of its requests finds itself in none
-        for (SSLHostConfig host : endpoint.findSslHostConfigs()) {
-            for (SSLHostConfigCertificate certificate : host.getCertificates()) {
-                forEachContext(certificate, (field, context) -> {
-                    if (context instanceof RecordedContext) {
-                        field.set(certificate, ((RecordedContext) context).context);
-                    }
-                });
-            }
-        }
         if (endpoint.getHandler() == recordedHandler) {
             endpoint.setHandler(handler);
         }
@@ -164,7 +146,7 @@ public final class TomcatConnector implements Hook {
     @Override
     public Set<String> unseen() {
         Set<String> unseen = new HashSet<>();
-        if (visits.foreignEngines) {
+        if (openSsl) {
             unseen.add("openssl");
         }
         if (unhooked) {
@@ -173,18 +155,13 @@ public final class TomcatConnector implements Hook {
         return unseen;
     }
 
-    private interface ContextAction {
-        void on(Field field, SSLContext context) throws ReflectiveOperationException;
-    }
-
-    /** The contexts of a certificate: which fields there are depends on Tomcat's version. */
-    private static void forEachContext(SSLHostConfigCertificate certificate, ContextAction action) {
+    /** Whether one of a certificate's contexts is OpenSSL's: which fields there are depends on Tomcat's version. */
+    private static boolean hasOpenSsl(SSLHostConfigCertificate certificate) {
         for (String name : CONTEXTS) {
             try {
-                Field field = Fields.of(SSLHostConfigCertificate.class, name);
-                SSLContext context = (SSLContext) field.get(certificate);
-                if (context != null) {
-                    action.on(field, context);
+                Object context = Fields.get(certificate, name);
+                if (context != null && context.getClass().getName().contains(".openssl.")) {
+                    return true;
                 }
             } catch (NoSuchFieldException otherVersion) {
                 continue;
@@ -192,6 +169,7 @@ public final class TomcatConnector implements Hook {
                 throw new IllegalStateException(impossible); // the field is accessible
             }
         }
+        return false;
     }
 
     @SuppressWarnings("unchecked")
