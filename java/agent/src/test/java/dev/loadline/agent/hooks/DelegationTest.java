@@ -14,9 +14,10 @@ import org.junit.jupiter.api.Test;
 /** What stands before something else must pass on all that it can be asked. */
 class DelegationTest {
     @Test
-    void an_engine_passes_on_whatever_an_engine_can_be_asked() {
+    void an_engine_passes_on_whatever_an_engine_can_be_asked() throws Exception {
+        Class<?> engine = Class.forName("dev.loadline.agent.hooks.undertow.RecordedEngine");
         // The convenient forms of wrap and unwrap call those that are overridden.
-        assertEquals(List.of(), missing(SSLEngine.class, RecordedEngine.class, Set.of("wrap", "unwrap")));
+        assertEquals(List.of(), missing(SSLEngine.class, engine, Set.of("wrap", "unwrap")));
     }
 
     @Test

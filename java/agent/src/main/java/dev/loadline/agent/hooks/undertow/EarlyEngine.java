@@ -2,7 +2,6 @@ package dev.loadline.agent.hooks.undertow;
 
 import dev.loadline.agent.boot.HandshakeProbes;
 import dev.loadline.agent.hooks.Fields;
-import dev.loadline.agent.hooks.RecordedEngine;
 import io.undertow.protocols.ssl.UndertowXnioSsl;
 import io.undertow.server.AbstractServerConnection;
 import java.net.InetSocketAddress;

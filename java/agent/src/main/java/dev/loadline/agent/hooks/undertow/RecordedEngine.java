@@ -1,4 +1,4 @@
-package dev.loadline.agent.hooks;
+package dev.loadline.agent.hooks.undertow;
 
 import dev.loadline.agent.boot.ServerProbes;
 import java.nio.ByteBuffer;
@@ -17,12 +17,12 @@ import javax.net.ssl.SSLSession;
  * the time of its creation on every JDK, with every version of TLS and kind of ticket. Engines
  * other than the JDK's may not keep it: see {@link dev.loadline.agent.boot.Resumption}.
  */
-public class RecordedEngine extends SSLEngine {
+class RecordedEngine extends SSLEngine {
     private final SSLEngine engine;
     private final long createdMillis = System.currentTimeMillis();
     private boolean done;
 
-    public RecordedEngine(SSLEngine engine) {
+    RecordedEngine(SSLEngine engine) {
         super(engine.getPeerHost(), engine.getPeerPort());
         this.engine = engine;
     }
