@@ -80,11 +80,11 @@ final class Visits {
         }
         Long opened = openedMillis.remove(wrapper);
         Object channel = wrapper.getSocket();
-        if (event == SocketEvent.CONNECT_FAIL || !(channel instanceof SecureNioChannel)) {
+        SSLEngine engine = channel instanceof SecureNioChannel ? ((SecureNioChannel) channel).getSslEngine() : null;
+        if (event == SocketEvent.CONNECT_FAIL || engine == null) {
             ServerProbes.engineIsDone(false, false);
             return;
         }
-        SSLEngine engine = ((SecureNioChannel) channel).getSslEngine();
         boolean isKnown = opened != null; // else it was there before the recording
         ServerProbes.engineShakesHands(isKnown ? engine : Resumption.UNTOLD);
         ServerProbes.engineIsDone(true, engine.getSession(), isKnown ? opened : Long.MAX_VALUE);
