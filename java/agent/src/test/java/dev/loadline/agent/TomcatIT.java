@@ -15,10 +15,12 @@ import dev.loadline.agent.testing.TestRecorder;
 import dev.loadline.agent.testing.TwoClients;
 import dev.loadline.agent.testing.Way;
 import dev.loadline.agent.testing.WebTarget;
+import java.net.Socket;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -30,6 +32,9 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** The server level in Tomcat 10.1 and 11, with HikariCP and H2; and in Tomcat 9. */
 class TomcatIT {
+    /** What a handshake's end says where nobody knows whether it resumed a session. */
+    private static final long UNKNOWN = 3;
+
     private static void drain() throws InterruptedException {
         Thread.sleep(200); // the server sees the client's close
     }
@@ -79,6 +84,30 @@ class TomcatIT {
             assertEquals(List.of("GET /hello", "GET /nothing"), requests.stream().map(Event::c).toList());
             assertEquals(0, spool.of(Type.CONN_OPEN).size());
             assertTrue(spool.info.contains("\"tomcat-connectors\""), spool.info);
+        }
+    }
+
+    /** Whether it resumed a session shows by whether that is older than the connection: of one that was there before, nobody knows. */
+    @ParameterizedTest
+    @ValueSource(ints = {10, 11})
+    void handshakes_on_connections_of_before_and_failed_ones_are_told_as_such(int version) throws Exception {
+        try (Target target = WebTarget.start(version, "Nio", "TLSv1.3"); TestRecorder recorder = Way.HOOKS.recorder()) {
+            int port = Integer.parseInt(target.tell("start"));
+            Socket before = new Socket("127.0.0.1", port);
+            recorder.record(target.pid());
+            try (HttpsClient client = new HttpsClient(HttpsClient.newContext(), before); Socket noTls = new Socket("127.0.0.1", port)) {
+                assertEquals(200, client.get("/hello"));
+                noTls.getOutputStream().write("GET /hello HTTP/1.1\r\nHost: x\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
+                while (noTls.getInputStream().read() >= 0) {
+                    continue; // until the server closes it
+                }
+            }
+            drain();
+            Spool spool = recorder.stop();
+            assertEquals(List.of("GET /hello"), spool.of(Type.REQUEST).stream().map(Event::c).toList());
+            // By result: what went well, what failed; a connection of before has no story of its own.
+            assertEquals(List.of(UNKNOWN), spool.where(e -> e.type() == Type.TLS_EXIT && e.b() == 0).stream().map(Event::a).toList());
+            assertEquals(1, spool.where(e -> e.type() == Type.TLS_EXIT && e.b() < 0).size());
         }
     }
 

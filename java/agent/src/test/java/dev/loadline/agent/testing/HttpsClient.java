@@ -4,6 +4,7 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.OutputStream;
+import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.security.SecureRandom;
 import java.security.cert.X509Certificate;
@@ -21,7 +22,12 @@ public final class HttpsClient implements AutoCloseable {
 
     /** Opens a connection. With a context that has talked to the server before, it resumes. */
     public HttpsClient(SSLContext context, int port) throws IOException {
-        socket = (SSLSocket) context.getSocketFactory().createSocket("127.0.0.1", port);
+        this(context, new Socket("127.0.0.1", port));
+    }
+
+    /** Shakes hands on a connection that is open. */
+    public HttpsClient(SSLContext context, Socket connected) throws IOException {
+        socket = (SSLSocket) context.getSocketFactory().createSocket(connected, "127.0.0.1", connected.getPort(), true);
         socket.setSoTimeout(10_000);
         long before = System.currentTimeMillis();
         socket.startHandshake();
