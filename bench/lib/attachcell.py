@@ -6,6 +6,7 @@ load ends at `before + hold + after`. Requests are counted in the second in whic
 
 import json
 import os
+import statistics
 import subprocess
 import tempfile
 import time
@@ -13,6 +14,7 @@ from dataclasses import dataclass
 
 import harness
 import observers
+import watch
 from attachstats import PATIENCE_MS
 from server import Server, cpus
 from threads import Sampler
@@ -138,7 +140,8 @@ def _holds(app, server, rate, times):
 def measure(app, home, load, mode, times):
     """The cell, at `load` percent of its JVM's own peak, as found a moment before: JVMs differ, and so does the machine from
     one minute to the next. `seconds` (what was offered, replies, failures, p99_ms of each), `cpu` (seconds of CPU since 0 by
-    kind of thread, at the end of each second), how long attaching and leaving took, and what went wrong."""
+    kind of thread, at the end of each second), `fixed_work_us` (what the same work took on the site's CPU in each second, None
+    where that never came to run), how long attaching and leaving took, and what went wrong."""
     observer = observers.MODES[mode]()
     with tempfile.TemporaryDirectory(prefix="attach-") as folder, warm_server(app, home, times, observer.options) as server:
         peak, held = _peak(app, server, times)
@@ -152,7 +155,8 @@ def measure(app, home, load, mode, times):
         if not held:
             wrong.append(f"the site did not hold {round(peak)}/s either, the least that was tried: its peak is unknown")
         return {"rate": rate, **took, "wrong": [w for w in (*wrong, ended_badly) if w],
-                "seconds": _seconds(answered["series"], rate, times), "cpu": _cpu(sampler, answered["begin"], times)}
+                "seconds": _seconds(answered["series"], rate, times), "cpu": _cpu(sampler, answered["begin"], times),
+                "fixed_work_us": _by_second(answered["speed"], times)}
 
 
 def _loaded(app, server, rate, observer, home, folder, times):
@@ -161,6 +165,7 @@ def _loaded(app, server, rate, observer, home, folder, times):
     command = _generator(app, server, "--requests", rate, "--warmup", f"{times.settle}s", "-d", f"{times.measured}s")
     with open(os.path.join(folder, "load"), "w+") as out, open(os.path.join(folder, "load.err"), "w+") as err:
         generator = subprocess.Popen(command, stdout=out, stderr=err)
+        speed = watch.along(cpus()[0], times.settle + times.measured)
         begin = time.monotonic() + times.settle
         try:
             took, wrong = _watched(observer, server.pid, home, folder, begin, times)
@@ -174,10 +179,11 @@ def _loaded(app, server, rate, observer, home, folder, times):
         out.seek(0)
         err.seek(0)
         text, said = out.read(), err.read()
+    answered = {"series": [], "begin": begin, "speed": watch.result(speed)}
     if not text:
-        return {"series": [], "begin": begin}, took, [*wrong, f"no figures of the load: {said[-400:].strip()}"]
+        return answered, took, [*wrong, f"no figures of the load: {said[-400:].strip()}"]
     load = json.loads(text)
-    return {"series": load["series"], "begin": begin}, took, wrong + ([f"load: {load['error']}"] if load.get("error") else [])
+    return {**answered, "series": load["series"]}, took, wrong + ([f"load: {load['error']}"] if load.get("error") else [])
 
 
 def _watched(observer, pid, home, folder, begin, times):
@@ -200,6 +206,12 @@ def _seconds(series, rate, times):
     rows = [{"offered": s["offered"], "replies": s["goodput"], "failures": s["failures"], "p99_ms": round(s["p99_ms"], 2)} for s in series]
     nothing = {"offered": rate, "replies": 0, "failures": 0, "p99_ms": 0.0}
     return (rows + [nothing] * times.measured)[:times.measured]
+
+
+def _by_second(speed, times):
+    """Of what was seen along the settling and the measured seconds, the mean in each of the latter."""
+    each = [[us for at, us in speed if second <= at - times.settle < second + 1] for second in range(times.measured)]
+    return [round(statistics.mean(us), 1) if us else None for us in each]
 
 
 def _cpu(sampler, begin, times):

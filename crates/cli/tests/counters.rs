@@ -103,11 +103,14 @@ fn a_unit_of_work_costs_what_its_program_used_over_what_it_did() {
         page.contains("involuntary") && !page.contains("NaN") && !page.contains("src="),
         "{page}"
     );
-    assert!(
-        summary["over_time"]
-            .as_array()
-            .is_some_and(|slices| slices.len() > 8)
-    );
+    // Slices are longer than asked where a reading is dear (as on a CPU that a hypervisor takes away): what they hold
+    // is the whole all the same.
+    let slices = summary["over_time"].as_array().expect("slices");
+    assert!(slices.len() > 3, "{slices:?}");
+    let units_by_slice: f64 = slices.iter().map(|s| number(&s["units"])).sum();
+    assert_eq!(units_by_slice, units);
+    let seconds: f64 = slices.iter().map(|s| number(&s["seconds"])).sum();
+    assert!((2.0..4.0).contains(&seconds), "{seconds} s");
     // An event by the kernel's name, through its sysfs: time stamps pass while threads are on a CPU.
     let has = |name: &str| {
         summary["figures"]
