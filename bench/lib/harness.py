@@ -1,7 +1,7 @@
 """What the benchmarks share: the machine they ran on, medians and spreads, and where results go.
 
 A benchmark prints a table for people and, as its last line, one JSON object of its figures. With
---quick it ends within three minutes, with --smoke (where a bench has it) within 20 s, and writes nothing;
+--quick it ends within three minutes, with --smoke within 20 s, and writes nothing;
 without them, the same object goes to bench/results/NAME.json together with machine, kernel, JDK, command and date.
 """
 
@@ -69,7 +69,7 @@ def smoke():
 
 
 def shortest():
-    """Whether --smoke was given to a bench that has it."""
+    """Whether --smoke was given."""
     return _smoke
 
 

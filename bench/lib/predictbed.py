@@ -4,6 +4,7 @@ The generator has CPU 1, the server CPU 0 (or both have both, where a cell says 
 has one, CPU 1. `reference` is what CPU 0 does of a fixed piece of work in a second: this kind of machine changes its
 speed, and a prediction cannot know to what."""
 
+import contextlib
 import hashlib
 import json
 import os
@@ -15,6 +16,7 @@ from dataclasses import dataclass
 
 import harness
 from awake import Pace
+from pinning import pin
 from server import Server, answers, free_port
 from threads import by_thread
 
@@ -128,7 +130,8 @@ class Bed:
         self.warm(warm)
         # What it waits for is not what it uses.
         for pid in descendants(self.server.pid):
-            subprocess.run(["taskset", "-acp", "1", str(pid)], check=True, capture_output=True)
+            with contextlib.suppress(FileNotFoundError):  # one that has ended meanwhile
+                pin(pid, {1})
         # Probes are placed before anything counts: placing them has methods compiled again.
         subprocess.run([LOADLINE, "arm", str(self.server.pid)], capture_output=True, check=False)
         return self.on("0", again)

@@ -12,6 +12,7 @@ import time
 import urllib.request
 
 import harness
+from pinning import pin
 
 BED = os.path.join(harness.ROOT, "bed")
 CHAT = os.path.join(BED, "chat", "target", "chat.jar")
@@ -23,22 +24,6 @@ AGENT_MAY_COME = "-XX:+EnableDynamicAgentLoading"  # no warning of what is meant
 DRIVER = ["taskset", "-c", "1"]
 # A JVM of one CPU, whose compilers may use the other until it is warm: beside the program they would take minutes.
 ONE_CPU = "-XX:ActiveProcessorCount=1"
-
-
-def pin(pid):
-    """The program to CPU 0, with all its threads: until a pass finds none elsewhere."""
-    for _ in range(100):
-        moved = 0
-        for tid in map(int, os.listdir(f"/proc/{pid}/task")):
-            try:
-                if os.sched_getaffinity(tid) != {0}:
-                    os.sched_setaffinity(tid, {0})
-                    moved += 1
-            except ProcessLookupError:
-                moved += 1
-        if moved == 0:
-            return
-    sys.exit(f"the threads of {pid} cannot be moved to CPU 0: new ones come all the time")
 
 
 def java(home):
@@ -157,7 +142,7 @@ class Chat:
                                         "--limit", "300", "--json", self.result], stdout=subprocess.PIPE, text=True)
         for line in self.client.stdout:
             if line.startswith("chat: counting"):
-                pin(self.server.pid)
+                pin(self.server.pid, {0})
                 return
         self.end()
         sys.exit(f"the chat's client failed ({io}, {connections} connections)")
@@ -214,7 +199,7 @@ def wholesale(home, warehouses, options, ramp_s, measure_s):
         time.sleep(1)
         hurry(program.pid)
         transactions()
-        pin(program.pid)
+        pin(program.pid, {0})
         until = time.monotonic() + 0.5
         while transactions()[1] < until:
             pass
@@ -245,7 +230,7 @@ def grande(home, kernel, warm_s, measure_s):
                 solved += 1
             return solved / (time.monotonic() - begin)
         solve(warm_s)
-        pin(program.pid)
+        pin(program.pid, {0})
         counting = Counting(program.pid)
         rate = solve(measure_s)
         return per_unit(counting.end(), rate)
@@ -397,7 +382,7 @@ def pages(home, jar, of, warm_s, measure_s):
             for share in (0.5, 0.5):
                 for path in PAGES[of].values():
                     _answered(_asking(site, path, max(1, round(share * warm_s)), folder))
-            pin(site.process.pid)
+            pin(site.process.pid, {0})
             for name, path in PAGES[of].items():
                 load = _asking(site, path, measure_s + 4, folder)
                 time.sleep(0.5)
