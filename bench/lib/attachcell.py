@@ -8,6 +8,7 @@ import json
 import os
 import statistics
 import subprocess
+import sys
 import tempfile
 import time
 from dataclasses import dataclass
@@ -131,7 +132,12 @@ def _peak(app, server, times):
 def _holds(app, server, rate, times):
     """Whether it answers what is offered, once the load has begun."""
     command = _generator(app, server, "--requests", round(rate), "--warmup", f"{times.peak_slice}s", "-d", f"{2 * times.peak_slice}s")
-    load = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    done = subprocess.run(command, capture_output=True, text=True)
+    if not done.stdout:
+        sys.exit(f"{' '.join(command)}: {done.stderr}")
+    load = json.loads(done.stdout)
+    if load["error"]:
+        return False  # more waited than the generator has descriptors for
     seconds = load["series"][:2 * times.peak_slice]
     answered, offered = (sum(s[what] for s in seconds) for what in ("goodput", "offered"))
     return answered > HELD * offered

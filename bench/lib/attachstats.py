@@ -46,25 +46,25 @@ def slow_windows(cell, first):
 
 def dear_windows(cell, first):
     """Windows of 10 s with 10% more CPU per request than before."""
-    return len(_dear(cell, first))
+    return _dear(cell, first, lambda a, b: cpu_us_per_request(cell, a, b))
 
 
-def _dear(cell, first):
-    usual = cpu_us_per_request(cell, 0, first)
-    found = {(a, b): cpu_us_per_request(cell, a, b) for a, b in _windows(first, len(cell["seconds"]), CPU_WINDOW_S)}
-    return [window for window, c in found.items() if c is None or (usual is not None and c > CPU_TIMES * usual)]
-
-
-def dear_windows_of_the_machine(cell, first):
-    """Those of the dear windows in which fixed work on the site's CPU took 10% more than before, too. None in a cell that was
-    measured without such work."""
+def dear_windows_in_work(cell, first):
+    """The same, of CPU per request in terms of what fixed work on the site's CPU took in that window: a machine that is slower
+    for a while makes none, and one that is faster hides none. None in a cell that was measured without such work."""
     work = cell.get("fixed_work_us")
     if not work:
         return None
-    def mean(seconds):
-        known = [us for us in seconds if us is not None]
-        return sum(known) / len(known) if known else float("inf")  # not a millisecond in ten seconds was to be had
-    return sum(mean(work[a:b]) > CPU_TIMES * mean(work[:first]) for a, b in _dear(cell, first))
+    def in_work(a, b):
+        used, known = cpu_us_per_request(cell, a, b), [us for us in work[a:b] if us is not None]
+        return used and known and used / (sum(known) / len(known)) or None
+    return _dear(cell, first, in_work)
+
+
+def _dear(cell, first, cost):
+    usual = cost(0, first)
+    found = [cost(a, b) for a, b in _windows(first, len(cell["seconds"]), CPU_WINDOW_S)]
+    return sum(c is None or (usual is not None and c > CPU_TIMES * usual) for c in found)
 
 
 def cpu_profile(cell, before, hold):
@@ -92,7 +92,7 @@ def figures(cell, before, hold):
         "seconds_below": seconds_below(cell, before),
         "slow_windows": slow_windows(cell, before),
         "dear_windows": dear_windows(cell, before),
-        "dear_windows_of_the_machine": dear_windows_of_the_machine(cell, before),
+        "dear_windows_in_work": dear_windows_in_work(cell, before),
         "failures": sum(s["failures"] for s in after),
         "p99_before_ms": round(p99_ms(seconds[:before]) or PATIENCE_MS, 2),
         "p99_worst_second_ms": round(max(p99_ms([s]) or PATIENCE_MS for s in after), 2),
