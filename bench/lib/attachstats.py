@@ -50,14 +50,15 @@ def dear_windows(cell, first):
 
 
 def dear_windows_in_work(cell, first):
-    """The same, of CPU per request in terms of what fixed work on the site's CPU took in that window: a machine that is slower
-    for a while makes none, and one that is faster hides none. None in a cell that was measured without such work."""
+    """The same, of CPU per request in terms of what fixed work on the site's CPU took in that window: a second witness, for
+    such work feels the machine's clock and its hypervisor, but not all that a server feels of its caches. None in a cell
+    that was measured without it."""
     work = cell.get("fixed_work_us")
     if not work:
         return None
     def in_work(a, b):
         used, known = cpu_us_per_request(cell, a, b), [us for us in work[a:b] if us is not None]
-        return used and known and used / (sum(known) / len(known)) or None
+        return used / (sum(known) / len(known)) if used and known else None
     return _dear(cell, first, in_work)
 
 

@@ -59,7 +59,7 @@ fn a_unit_of_work_costs_what_its_program_used_over_what_it_did() {
         "--pid",
         &pid,
         "-d",
-        "3s",
+        "6s",
         "--slice",
         "200ms",
         "--unit",
@@ -74,7 +74,7 @@ fn a_unit_of_work_costs_what_its_program_used_over_what_it_did() {
     ]);
     let summary = json(&recorded);
     let units = number(&summary["units"]);
-    assert!(units > 1_000.0, "{units} transactions in three seconds");
+    assert!(units > 1_000.0, "{units} transactions in six seconds");
     let cpu = figure(&summary, "cpu_ns");
     let total = number(&cpu["total"]);
     assert!((number(&cpu["per_unit"]["value"]) * units / total - 1.0).abs() < 1e-6);
@@ -103,14 +103,14 @@ fn a_unit_of_work_costs_what_its_program_used_over_what_it_did() {
         page.contains("involuntary") && !page.contains("NaN") && !page.contains("src="),
         "{page}"
     );
-    // Slices are longer than asked where a reading is dear (as on a CPU that a hypervisor takes away): what they hold
-    // is the whole all the same.
+    // Slices are longer than asked where a reading is dear or has to wait for a CPU: what they hold is the whole all the
+    // same.
     let slices = summary["over_time"].as_array().expect("slices");
-    assert!(slices.len() > 3, "{slices:?}");
+    assert!(slices.len() > 8, "{slices:?}");
     let units_by_slice: f64 = slices.iter().map(|s| number(&s["units"])).sum();
     assert_eq!(units_by_slice, units);
     let seconds: f64 = slices.iter().map(|s| number(&s["seconds"])).sum();
-    assert!((2.0..4.0).contains(&seconds), "{seconds} s");
+    assert!((4.0..7.0).contains(&seconds), "{seconds} s");
     // An event by the kernel's name, through its sysfs: time stamps pass while threads are on a CPU.
     let has = |name: &str| {
         summary["figures"]
