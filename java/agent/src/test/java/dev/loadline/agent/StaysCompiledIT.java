@@ -77,9 +77,10 @@ class StaysCompiledIT {
                 thrownAway = compiled.thrownAway();
             }
             // Not what a probe compiled by itself loses: it is in nobody's code. That a hook is not there any more is new to the server's own code that had
-            // called it.
+            // called it. A branch of its own that the server first takes when its pool grows is thrown away wherever it was inlined, with hooks or without.
+            String grows = "\\S+ unstable_if in " + types + ".*";
             List<String> ours = compiled.why(thrownAway).stream()
-                    .filter(why -> why.startsWith("dev.loadline.") || why.matches("\\S+ \\S+ in dev\\.loadline\\..*")).toList();
+                    .filter(why -> why.matches("\\S+ \\S+ in dev\\.loadline\\..*") || why.startsWith("dev.loadline.") && !why.matches(grows)).toList();
             assertEquals(List.of(), ours);
         }
     }

@@ -20,6 +20,7 @@ public final class Compiled implements AutoCloseable {
 
     private static final Pattern LINE = Pattern.compile("\\] +(\\d+) .* (\\S+::\\S+) ");
     private static final Pattern TRAP = Pattern.compile("<uncommon_trap thread.* reason='(\\w+)'.* compile_id='(\\d+)'.*");
+    private static final Pattern WITHIN_JDK = Pattern.compile(" in (java|jdk|sun)\\.");
     private static final Pattern FRAME = Pattern.compile(" *<jvms bci='(\\d+)' method='(\\S+) (\\S+) .*");
 
     private final Path log;
@@ -74,7 +75,7 @@ public final class Compiled implements AutoCloseable {
         for (String line : thrownAway) {
             Matcher compiled = LINE.matcher(line);
             String reason = compiled.find() ? compiled.group(2) + ": " + reason(lines, compiled.group(1)) : line;
-            if (!reason.contains(" in java.util.concurrent.locks.") && (!reason.contains(" in java.") || ++withinJdk > FEW)) {
+            if (!reason.contains(" in java.util.concurrent.locks.") && (!WITHIN_JDK.matcher(reason).find() || ++withinJdk > FEW)) {
                 why.add(reason);
             }
         }
