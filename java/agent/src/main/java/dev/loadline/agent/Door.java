@@ -1,10 +1,12 @@
 package dev.loadline.agent;
 
+import java.io.FileDescriptor;
+import java.io.FileInputStream;
+import java.io.FileOutputStream;
 import java.io.IOException;
 import java.lang.instrument.Instrumentation;
 import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
-import java.nio.ByteBuffer;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.nio.charset.StandardCharsets;
@@ -57,17 +59,18 @@ final class Door {
         try (ServerSocketChannel server = ServerSocketChannel.open(StandardProtocolFamily.UNIX)) {
             // First: a program that is over already refuses this, and nothing has been made yet.
             Runtime.getRuntime().addShutdownHook(new Thread(null, this::close, "loadline door's end", 0, false));
+            Callers callers = new Callers(server, instrumentation);
             if (!open(server)) {
                 return;
             }
             for (;;) {
-                SocketChannel caller = server.accept();
+                FileDescriptor caller = callers.next();
                 // A caller that says nothing keeps no other waiting.
                 Thread answering = new Thread(null, () -> answer(caller), "loadline door's caller", 0, false);
                 answering.setDaemon(true);
                 answering.start();
             }
-        } catch (IOException | RuntimeException unavailable) {
+        } catch (IOException | ReflectiveOperationException | RuntimeException unavailable) {
             return; // as said above
         }
     }
@@ -128,23 +131,27 @@ final class Door {
         }
     }
 
-    private void answer(SocketChannel caller) {
-        try (caller) {
-            ByteBuffer said = ByteBuffer.allocate(LONGEST);
-            while (said.position() == 0 || said.get(said.position() - 1) != '\n') {
-                if (caller.read(said) <= 0) {
+    private void answer(FileDescriptor caller) {
+        try (FileInputStream from = new FileInputStream(caller);
+                FileOutputStream to = new FileOutputStream(caller)) {
+            byte[] said = new byte[LONGEST];
+            int length = 0;
+            while (length == 0 || said[length - 1] != '\n') {
+                int more = from.read(said, length, LONGEST - length);
+                if (more <= 0) {
                     return; // gone, or nothing that a recorder says
                 }
+                length += more;
             }
-            say(caller, "heard"); // or it has given up, and its recording is no more
-            Recording.start(new String(said.array(), 0, said.position() - 1, StandardCharsets.UTF_8), instrumentation, false);
-            say(caller, "done");
+            say(to, "heard"); // or it has given up, and its recording is no more
+            Recording.start(new String(said, 0, length - 1, StandardCharsets.UTF_8), instrumentation, false);
+            say(to, "done");
         } catch (IOException gone) {
             return; // its spool is how it learns of its recording
         }
     }
 
-    private static void say(SocketChannel caller, String word) throws IOException {
-        caller.write(StandardCharsets.UTF_8.encode(word + "\n"));
+    private static void say(FileOutputStream to, String word) throws IOException {
+        to.write((word + "\n").getBytes(StandardCharsets.US_ASCII));
     }
 }

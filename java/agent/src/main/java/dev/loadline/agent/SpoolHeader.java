@@ -2,12 +2,10 @@ package dev.loadline.agent;
 
 import java.io.EOFException;
 import java.io.File;
+import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.io.RandomAccessFile;
-import java.nio.ByteBuffer;
-import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.StandardOpenOption;
 
 /**
  * The spool's header, read and written through the file: the page cache makes it the same as the
@@ -180,9 +178,13 @@ final class SpoolHeader {
     }
 
     private void write(long at, byte[] bytes) throws IOException {
-        // Unlike a RandomAccessFile, this does not make a new file when the recorder's is gone.
-        try (FileChannel out = FileChannel.open(file.toPath(), StandardOpenOption.WRITE)) {
-            out.write(ByteBuffer.wrap(bytes), at);
+        if (!file.exists()) {
+            throw new FileNotFoundException(file + " is gone, and its recorder with it"); // else it would be made anew
+        }
+        // No FileChannel: it shares its code with sockets, as compiled for which that would be thrown away (see Callers).
+        try (RandomAccessFile out = new RandomAccessFile(file, "rw")) {
+            out.seek(at);
+            out.write(bytes);
         }
     }
 

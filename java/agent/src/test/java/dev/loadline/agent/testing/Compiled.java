@@ -20,7 +20,8 @@ public final class Compiled implements AutoCloseable {
 
     private static final Pattern LINE = Pattern.compile("\\] +(\\d+) .* (\\S+::\\S+) ");
     private static final Pattern TRAP = Pattern.compile("<uncommon_trap thread.* reason='(\\w+)'.* compile_id='(\\d+)'.*");
-    private static final Pattern WITHIN_JDK = Pattern.compile(" in (java|jdk|sun)\\.");
+    /** Why what is not of the JDK was thrown away. */
+    private static final Pattern WITHIN_JDK = Pattern.compile("(?!java\\.|jdk\\.|sun\\.)\\S+: \\S+ in (java|jdk|sun)\\..*");
     private static final Pattern FRAME = Pattern.compile(" *<jvms bci='(\\d+)' method='(\\S+) (\\S+) .*");
 
     private final Path log;
@@ -65,7 +66,8 @@ public final class Compiled implements AutoCloseable {
 
     /**
      * Why each of them was thrown away, its innermost frames first with their bytecodes' places, when the JVM has ended. Not of those that met a lock which
-     * somebody else held, and not of the first few that met a branch within the JDK, which its other callers never took either: that comes when it comes.
+     * somebody else held, and, of what is not the JDK's, not of the first few that met a branch within the JDK, which its other callers never took either:
+     * that comes when it comes.
      * What the agent has them do new there would meet one after the other.
      */
     public List<String> why(List<String> thrownAway) throws IOException {
@@ -75,7 +77,7 @@ public final class Compiled implements AutoCloseable {
         for (String line : thrownAway) {
             Matcher compiled = LINE.matcher(line);
             String reason = compiled.find() ? compiled.group(2) + ": " + reason(lines, compiled.group(1)) : line;
-            if (!reason.contains(" in java.util.concurrent.locks.") && (!WITHIN_JDK.matcher(reason).find() || ++withinJdk > FEW)) {
+            if (!reason.contains(" in java.util.concurrent.locks.") && (!WITHIN_JDK.matcher(reason).matches() || ++withinJdk > FEW)) {
                 why.add(reason);
             }
         }

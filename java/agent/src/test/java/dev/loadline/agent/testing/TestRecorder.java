@@ -130,17 +130,20 @@ public final class TestRecorder implements AutoCloseable {
         return this;
     }
 
-    /** Attaches and waits until it records. */
+    /** Comes in as recorders do, by the door if there is one, and waits until it records. */
     public TestRecorder record(long pid) throws Exception {
-        attach(pid);
+        if (Files.exists(door(pid))) {
+            enter(pid);
+        } else {
+            attach(pid);
+        }
         await(RECORDING);
         return this;
     }
 
     /** Comes in by the door of an agent that was there at start, and returns when it has answered. */
     public TestRecorder enter(long pid) throws IOException {
-        Path door = Path.of("/tmp/.loadline-" + pid + "/door");
-        try (SocketChannel caller = SocketChannel.open(UnixDomainSocketAddress.of(door))) {
+        try (SocketChannel caller = SocketChannel.open(UnixDomainSocketAddress.of(door(pid)))) {
             caller.write(StandardCharsets.UTF_8.encode(directory + "\n"));
             ByteBuffer answer = ByteBuffer.allocate(64);
             while (caller.read(answer) >= 0) {
@@ -167,6 +170,11 @@ public final class TestRecorder implements AutoCloseable {
 
     public Spool read() throws IOException {
         return Spool.read(spool());
+    }
+
+    /** Where the door is of an agent that was there at start. */
+    private static Path door(long pid) {
+        return Path.of("/tmp/.loadline-" + pid + "/door");
     }
 
     /** Waits for a state. */
