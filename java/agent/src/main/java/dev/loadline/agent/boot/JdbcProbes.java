@@ -129,9 +129,12 @@ public final class JdbcProbes {
 
     private static int poolName(Session s, Object dataSource) {
         int known = s.identities.get(dataSource);
-        if (known != 0) {
-            return known;
-        }
+        return known != 0 ? known : askName(s, dataSource);
+    }
+
+    /** Once for each pool, so that what is rare in it is in no other's code. */
+    @DontInline
+    private static int askName(Session s, Object dataSource) {
         String name = dataSource.getClass().getSimpleName();
         try {
             String own = (String) dataSource.getClass().getMethod("getPoolName").invoke(dataSource);

@@ -1,8 +1,10 @@
 package dev.loadline.agent.boot;
 
+import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.URI;
+import java.nio.channels.SocketChannel;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 import jdk.internal.misc.Unsafe;
@@ -40,8 +42,13 @@ public final class Rehearsal {
     private static final URI SERVICE = URI.create("http://rehearsal:1/");
     private static final URI AT_DEFAULT_PORT = URI.create("http://rehearsal/");
 
-    /** One in which there is never room. */
-    private static final Identities CROWDED = new Identities(1);
+    /** One in which there is room at first only, and who was put into it last: some of them had to make room. */
+    private static Identities crowded;
+
+    private static Object[] crowd;
+
+    /** As servers have them. */
+    private static SocketChannel channel;
 
     /** An answer whose last byte comes with its first. */
     private static final Function<Object, CompletableFuture<?>> WHOLE = new Whole();
@@ -72,6 +79,7 @@ public final class Rehearsal {
             MethodScope methods = new MethodScope(Filters.of("**", Filters.SEPARATOR), null, false, 0);
             Session session = Session.rehearsed(memory, size, EPOCH, methods);
             Slot slot = new Slot(0, 0, memory + size);
+            channel = socket();
             long end = System.nanoTime() + MOST_NS;
             for (int turn = 0; turn < TURNS && System.nanoTime() < end; turn++) {
                 Emit.to(session, true, true);
@@ -84,6 +92,28 @@ public final class Rehearsal {
             Emit.toNobody();
             Emit.SLOTS.remove();
             MethodProbes.forgetThread(); // it has the place to write as well
+            crowded = null;
+            crowd = null;
+            close(channel);
+        }
+    }
+
+    /** One that is not connected; null if there can be none. */
+    private static SocketChannel socket() {
+        try {
+            return SocketChannel.open();
+        } catch (IOException none) {
+            return null; // it is one branch of many
+        }
+    }
+
+    private static void close(SocketChannel channel) {
+        try {
+            if (channel != null) {
+                channel.close();
+            }
+        } catch (IOException never) {
+            return; // it had no peer
         }
     }
 
@@ -116,7 +146,7 @@ public final class Rehearsal {
                 }
             }
             Object connection = new Object();
-            ServerProbes.connectionOpen(connection, peer);
+            ServerProbes.connectionOpen(connection, isRare ? channel : peer);
             ServerProbes.queued(connection, true);
             long visit = ServerProbes.visitBegin(connection);
             int step = ServerProbes.tlsEnter();
@@ -128,7 +158,7 @@ public final class Rehearsal {
             statement(connection, name);
             call(name);
             ask(name);
-            crowd(isRare);
+            crowd(i);
             application(name);
             ServerProbes.serviceEnd(service);
             ServerProbes.status(200);
@@ -234,13 +264,20 @@ public final class Rehearsal {
     }
 
     /** Where places are taken, by objects that are there and by one that has gone: in a recording that is so after a while alone. */
-    private static void crowd(boolean goes) {
-        Object one = new Object();
-        CROWDED.put(one, 1);
-        if (CROWDED.get(one) == 1 && goes) {
-            CROWDED.entry(one).clear();
+    private static void crowd(int turn) {
+        if (turn % 32 == 0) {
+            crowded = new Identities(1, 1);
+            crowd = new Object[8];
         }
-        CROWDED.put(one, 2);
+        Object one = new Object();
+        int place = turn % crowd.length;
+        crowded.entry(crowd[place]);
+        crowd[place] = one;
+        crowded.put(one, 1);
+        crowded.put(one, 2);
+        if (crowded.get(one) == 2 && turn % 8 == 0) {
+            crowded.entry(one).clear(); // for those who come later
+        }
     }
 
     /** Made by who waits for it, by an event loop, in no visit; run once, and again; and what is no task. */

@@ -34,6 +34,21 @@ class IdentitiesTest {
         assertTrue(remembered > 900, remembered + " of 1000");
     }
 
+    /** More than the first cache has room for, as a pool's cached statements may be. */
+    @Test
+    void who_made_room_is_known_by_its_newest_number() {
+        List<Object> live = put(15_000);
+        assertTrue(remembered(live) > 14_000, remembered(live) + " of 15000");
+
+        for (Object object : live) {
+            identities.put(object, -1);
+        }
+        for (int i = 0; i < live.size(); i++) {
+            identities.put(live.get(i), i + 1);
+        }
+        assertTrue(remembered(live) > 14_000, remembered(live) + " of 15000");
+    }
+
     @Test
     void a_number_is_never_anothers_when_it_is_crowded() {
         List<Object> live = put(200_000);
