@@ -3,7 +3,7 @@
  * What the scheduler does with the target's threads, who its connections were with, what it has open
  * and, if asked, its threads' system calls.
  *
- * Every program asks first whether a thread is the target's; all others cost one hash look-up.
+ * Every program asks first whether a thread is the target's; all others cost one comparison.
  * A record goes into the ring of the CPU that it happens on, without waking the reader; one that
  * finds no room is counted in `lost`. Layout of records: crates/trace/src/spool/kernel.rs.
  */
@@ -52,12 +52,8 @@ struct call {
 const volatile bool switch_has_state = 1; /* sched_switch tells prev_state (Linux 5.18) */
 const volatile __u8 fd_of_call[CALLS] = {};
 
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 1024);
-	__type(key, __u32);
-	__type(value, __u8);
-} targets SEC(".maps");
+/* The process that is recorded, by its id in the initial pid namespace; set before attaching. */
+volatile __u32 target = 0;
 
 struct ring {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
@@ -85,29 +81,31 @@ struct {
 	__type(value, struct call);
 } calls SEC(".maps");
 
-/* Of a connection that was closed, by the number of its socket; layout: closed.rs. */
+/* Of a connection that was closed; layout: closed.rs. */
 struct closed {
 	__u64 ts;
 	__u16 local_port, remote_port;
 	bool is_ipv4;
 	__u8 unused[3];
 	struct in6_addr local, remote;
+	/* Of its socket; 0 while the rest is being written. */
+	__u64 inode;
 };
 
-/* The oldest make room: who asks does so within a second or two, for those it saw open. */
+/* By the last bits of the socket's inode, which the kernel numbers one after the other: the oldest make room. Who asks does
+ * so within a second or two, for those it saw open. Also in closed.rs. */
+#define CLOSED 32768
+
 struct {
-	__uint(type, BPF_MAP_TYPE_LRU_HASH);
-	__uint(max_entries, 8192);
-	__type(key, __u64);
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, CLOSED);
+	__type(key, __u32);
 	__type(value, struct closed);
 } closed_sockets SEC(".maps");
 
 static __always_inline bool traced(__u32 tgid)
 {
-	/* Its value is 1. To read it keeps the compiler from doing arithmetic on two such pointers,
-	 * which the verifier refuses. */
-	__u8 *found = bpf_map_lookup_elem(&targets, &tgid);
-	return found && *found;
+	return tgid == target;
 }
 
 static __always_inline void *reserve(__u32 cpu, __u64 size)
@@ -294,21 +292,26 @@ int on_connection(__u64 *ctx)
 	__u64 inode = BPF_CORE_READ(alloc, vfs_inode.i_ino);
 	/* Not skc_num: a socket that is shut down and done has given its port back. */
 	__be16 local_port = BPF_CORE_READ((struct inet_sock *)sk, inet_sport);
-	struct closed closed = {
-		.ts = bpf_ktime_get_ns(),
-		.local_port = bpf_ntohs(local_port),
-		.remote_port = bpf_ntohs(port),
-		.is_ipv4 = sk->__sk_common.skc_family == AF_INET,
-	};
-	if (closed.is_ipv4) {
+	__u32 place = inode % CLOSED;
+	struct closed *closed = bpf_map_lookup_elem(&closed_sockets, &place);
+	if (!closed)
+		return 0;
+	closed->inode = 0;
+	barrier();
+	closed->ts = bpf_ktime_get_ns();
+	closed->local_port = bpf_ntohs(local_port);
+	closed->remote_port = bpf_ntohs(port);
+	closed->is_ipv4 = sk->__sk_common.skc_family == AF_INET;
+	if (closed->is_ipv4) {
 		__be32 local = sk->__sk_common.skc_rcv_saddr, remote = sk->__sk_common.skc_daddr;
-		__builtin_memcpy(&closed.local, &local, sizeof local);
-		__builtin_memcpy(&closed.remote, &remote, sizeof remote);
+		__builtin_memcpy(&closed->local, &local, sizeof local);
+		__builtin_memcpy(&closed->remote, &remote, sizeof remote);
 	} else if (bpf_core_field_exists(sk->__sk_common.skc_v6_daddr)) {
-		BPF_CORE_READ_INTO(&closed.local, sk, __sk_common.skc_v6_rcv_saddr);
-		BPF_CORE_READ_INTO(&closed.remote, sk, __sk_common.skc_v6_daddr);
+		BPF_CORE_READ_INTO(&closed->local, sk, __sk_common.skc_v6_rcv_saddr);
+		BPF_CORE_READ_INTO(&closed->remote, sk, __sk_common.skc_v6_daddr);
 	}
-	bpf_map_update_elem(&closed_sockets, &inode, &closed, 0);
+	barrier();
+	closed->inode = inode;
 	return 0;
 }
 

@@ -49,8 +49,7 @@ pub fn drain(
         rings.push(Ring::new(map, size, spool).map_err(io(&path))?);
     }
     let mut drain = Drain::start(rings, None).map_err(io(dir))?;
-    kernel.add_target(pid).map_err(Error::NoLevel)?;
-    kernel.attach().map_err(Error::NoLevel)?;
+    kernel.attach(pid).map_err(Error::NoLevel)?;
     let begin = now_ns();
     std::thread::sleep(time);
     let seconds = (now_ns() - begin) as f64 / 1e9;

@@ -19,19 +19,29 @@ pub struct Closed {
 /// Who knows of a socket, by its inode, whether it was closed.
 pub type Asked = Box<dyn Fn(u64) -> Option<Closed>>;
 
+/// Entries of the map, `CLOSED` of `kernel.bpf.c`.
+const ENTRIES: u64 = 32_768;
+
 /// Asks this map of the kernel level's programs.
 pub fn known_by(map: MapHandle) -> Asked {
     Box::new(move |inode| {
-        let key = inode.to_ne_bytes();
+        let key = ((inode % ENTRIES) as u32).to_ne_bytes();
         // A failing look-up would mean that our own map is gone.
-        decode(&map.lookup(&key, MapFlags::ANY).ok()??)
+        let ask = || decode(&map.lookup(&key, MapFlags::ANY).ok()??, inode);
+        // The inode is written last, and read last: with it, what is read from now on is whole.
+        ask().and_then(|_| ask())
     })
 }
 
-/// `struct closed` of `kernel.bpf.c`.
-fn decode(value: &[u8]) -> Option<Closed> {
+/// `struct closed` of `kernel.bpf.c`, if it is of this socket.
+fn decode(value: &[u8], inode: u64) -> Option<Closed> {
     const LOCAL: usize = 16;
     const REMOTE: usize = 32;
+    const INODE: usize = 48;
+    let of = u64::from_ne_bytes(value.get(INODE..INODE + 8)?.try_into().ok()?);
+    if of != inode {
+        return None;
+    }
     let ts = u64::from_ne_bytes(value.get(..8)?.try_into().ok()?);
     let port = |at: usize| Some(u16::from_ne_bytes(value.get(at..at + 2)?.try_into().ok()?));
     let is_ipv4 = *value.get(12)? != 0;
@@ -63,22 +73,28 @@ mod tests {
             v.extend(address);
             v.extend(vec![0; 16 - address.len()]);
         }
+        v.extend(9u64.to_ne_bytes());
         v
     }
 
     #[test]
     fn addresses_of_both_families_are_read() {
-        let four = decode(&value(true, &[127, 0, 0, 1], &[127, 0, 0, 2])).expect("whole");
+        let four = decode(&value(true, &[127, 0, 0, 1], &[127, 0, 0, 2]), 9).expect("whole");
         assert_eq!(four.ts, 7);
         assert_eq!(four.local.to_string(), "127.0.0.1:8443");
         assert_eq!(four.remote.to_string(), "127.0.0.2:50000");
 
         let six = Ipv6Addr::LOCALHOST.octets();
         let mapped = Ipv4Addr::new(10, 0, 0, 9).to_ipv6_mapped().octets();
-        let read = decode(&value(false, &six, &mapped)).expect("whole");
+        let read = decode(&value(false, &six, &mapped), 9).expect("whole");
         assert_eq!(read.local.to_string(), "[::1]:8443");
         assert_eq!(read.remote.to_string(), "10.0.0.9:50000");
 
-        assert_eq!(decode(&value(true, &[127, 0, 0, 1], &[])[..40]), None);
+        assert_eq!(decode(&value(true, &[127, 0, 0, 1], &[])[..40], 9), None);
+        assert_eq!(
+            decode(&value(true, &[127, 0, 0, 1], &[]), 9 + ENTRIES),
+            None,
+            "of another"
+        );
     }
 }

@@ -123,17 +123,12 @@ impl<'a> Kernel<'a> {
         (&self.rings, self.ring_bytes)
     }
 
-    /// Adds a process, by its id in the initial pid namespace.
-    pub fn add_target(&self, tgid: i32) -> Result<(), String> {
-        self.skel
-            .maps
-            .targets
-            .update(&tgid.to_ne_bytes(), &[1], MapFlags::ANY)
-            .map_err(|e| explain("naming the target", &e))
-    }
-
-    /// Attaches the programs: from now on records come.
-    pub fn attach(&mut self) -> Result<(), String> {
+    /// Attaches the programs: from now on records of this process come, named by its id in the initial pid namespace.
+    pub fn attach(&mut self, tgid: i32) -> Result<(), String> {
+        let Some(globals) = self.skel.maps.bss_data.as_deref_mut() else {
+            return Err("kernel level: the program has no variables".into());
+        };
+        globals.target = tgid as u32;
         self.skel
             .attach()
             .map_err(|e| explain("attaching the programs", &e))

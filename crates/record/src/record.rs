@@ -214,7 +214,7 @@ impl<'a> Recording<'a> {
         }
         let pid = self.subject.target.pid;
         if let Some(kernel) = &mut self.kernel
-            && let Err(why) = kernel.add_target(pid).and_then(|()| kernel.attach())
+            && let Err(why) = kernel.attach(pid)
         {
             self.kernel = None;
             without_kernel(&mut self.session.levels, why)?;
