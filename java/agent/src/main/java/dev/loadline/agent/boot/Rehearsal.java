@@ -268,6 +268,7 @@ public final class Rehearsal {
         if (turn % 32 == 0) {
             crowded = new Identities(1, 1);
             crowd = new Object[8];
+            new PoolsSeen().add(crowded, "rehearsal"); // in the recording's there is no more room soon
         }
         Object one = new Object();
         int place = turn % crowd.length;
