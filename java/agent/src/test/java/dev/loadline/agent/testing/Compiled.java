@@ -20,8 +20,8 @@ public final class Compiled implements AutoCloseable {
 
     private static final Pattern LINE = Pattern.compile("\\] +(\\d+) .* (\\S+::\\S+) ");
     private static final Pattern TRAP = Pattern.compile("<uncommon_trap thread.* reason='(\\w+)'.* compile_id='(\\d+)'.*");
-    /** Why what is not of the JDK was thrown away. */
-    private static final Pattern WITHIN_JDK = Pattern.compile("(?!java\\.|jdk\\.|sun\\.)\\S+: \\S+ in (java|jdk|sun)\\..*");
+    /** Of what is not the JDK's. */
+    private static final Pattern WITHIN_JDK = Pattern.compile("(?!java\\.|jdk\\.|sun\\.)\\S+: \\S+ in java\\..*");
     private static final Pattern FRAME = Pattern.compile(" *<jvms bci='(\\d+)' method='(\\S+) (\\S+) .*");
 
     private final Path log;
@@ -67,8 +67,7 @@ public final class Compiled implements AutoCloseable {
     /**
      * Why each of them was thrown away, its innermost frames first with their bytecodes' places, when the JVM has ended. Not of those that met a lock which
      * somebody else held, and, of what is not the JDK's, not of the first few that met a branch within the JDK, which its other callers never took either:
-     * that comes when it comes.
-     * What the agent has them do new there would meet one after the other.
+     * that comes when it comes. What the agent has them do new there would meet one after the other.
      */
     public List<String> why(List<String> thrownAway) throws IOException {
         List<String> lines = Files.readAllLines(reasons);
