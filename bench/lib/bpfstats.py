@@ -13,6 +13,17 @@ PROG_GET_FD_BY_ID, OBJ_GET_INFO_BY_FD = 13, 15
 INFO, NAME, RUN_TIME = 256, slice(64, 80), 192
 
 
+def unfit():
+    """What is missing here, or None."""
+    if os.geteuid() != 0:
+        return "the kernel's statistics of BPF programs take root: use sudo"
+    if not os.path.exists(SWITCH):
+        return f"this kernel keeps no statistics of BPF programs: {SWITCH} is missing"
+    if platform.machine() not in CALL:
+        return f"the number of the bpf system call is not known here for {platform.machine()}"
+    return None
+
+
 @contextlib.contextmanager
 def told():
     """The kernel counts, as long as this lasts."""
