@@ -20,9 +20,7 @@ final class Callers {
     Callers(ServerSocketChannel server, Instrumentation instrumentation) throws ReflectiveOperationException {
         Class<?> channel = Class.forName("sun.nio.ch.SelChImpl");
         Class<?> sockets = Class.forName("sun.nio.ch.UnixDomainSockets");
-        if (instrumentation != null) {
-            Modules.open(instrumentation, sockets, Callers.class.getModule());
-        }
+        Modules.open(instrumentation, sockets, Callers.class.getModule());
         this.server = (FileDescriptor) channel.getMethod("getFD").invoke(server);
         this.accept = sockets.getDeclaredMethod("accept", FileDescriptor.class, FileDescriptor.class, String[].class);
         this.accept.setAccessible(true);

@@ -16,7 +16,7 @@ import java.util.function.Function;
 public final class AskProbes {
     private static final AtomicLong ASKED = new AtomicLong();
     /** Calls by what tells nobody but its caller that it is over: room for some thousands under way. */
-    private static final Identities AWAITED = new Identities();
+    private static final Identities AWAITED = new Identities(1 << 10, 0);
 
     private AskProbes() {}
 

@@ -36,7 +36,7 @@ final class Identities {
         this(SETS, OLDER_SETS);
     }
 
-    /** @param olderSets powers of two, both */
+    /** @param olderSets powers of two, both; no more than these are remembered where it is 0 */
     Identities(int sets, int olderSets) {
         this.sets = sets;
         this.olderSets = olderSets;

@@ -1,10 +1,8 @@
 package dev.loadline.agent.boot;
 
-import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.URI;
-import java.nio.channels.SocketChannel;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 import jdk.internal.misc.Unsafe;
@@ -47,9 +45,6 @@ public final class Rehearsal {
 
     private static Object[] crowd;
 
-    /** As servers have them. */
-    private static SocketChannel channel;
-
     /** An answer whose last byte comes with its first. */
     private static final Function<Object, CompletableFuture<?>> WHOLE = new Whole();
 
@@ -79,7 +74,6 @@ public final class Rehearsal {
             MethodScope methods = new MethodScope(Filters.of("**", Filters.SEPARATOR), null, false, 0);
             Session session = Session.rehearsed(memory, size, EPOCH, methods);
             Slot slot = new Slot(0, 0, memory + size);
-            channel = socket();
             long end = System.nanoTime() + MOST_NS;
             for (int turn = 0; turn < TURNS && System.nanoTime() < end; turn++) {
                 Emit.to(session, true, true);
@@ -94,26 +88,6 @@ public final class Rehearsal {
             MethodProbes.forgetThread(); // it has the place to write as well
             crowded = null;
             crowd = null;
-            close(channel);
-        }
-    }
-
-    /** One that is not connected; null if there can be none. */
-    private static SocketChannel socket() {
-        try {
-            return SocketChannel.open();
-        } catch (IOException none) {
-            return null; // it is one branch of many
-        }
-    }
-
-    private static void close(SocketChannel channel) {
-        try {
-            if (channel != null) {
-                channel.close();
-            }
-        } catch (IOException never) {
-            return; // it had no peer
         }
     }
 
@@ -146,7 +120,7 @@ public final class Rehearsal {
                 }
             }
             Object connection = new Object();
-            ServerProbes.connectionOpen(connection, isRare ? channel : peer);
+            ServerProbes.connectionOpen(connection, peer);
             ServerProbes.queued(connection, true);
             long visit = ServerProbes.visitBegin(connection);
             int step = ServerProbes.tlsEnter();
